@@ -1,0 +1,178 @@
+import { desiredState, type Desired } from "./core/desired";
+import { fatalPatterns } from "./core/diagnose";
+import { VllmServerError } from "./core/errors";
+import type { Observed, OwnerRecord } from "./core/observed";
+import { plan, stopStep } from "./core/plan";
+import { preflight } from "./core/preflight";
+import type { Spec } from "./core/spec";
+import type { Step } from "./core/step";
+import { parseUrn } from "./core/urn";
+import { flagKindsOf } from "./installed-flags";
+import { LiveStart, type Report } from "./live-start";
+import { look } from "./look";
+import type { HostAgent } from "./remote/host-agent";
+import type { WaitResult } from "./remote/protocol";
+
+/** Connection losses and plans that were overtaken; each try looks at the host anew. */
+const MAX_TRIES = 3;
+const LOCK_WAIT_SECONDS = 60;
+/** Time for connecting, file work and the agent itself, beside the waits that have limits of their own. */
+const SLACK_SECONDS = 60;
+
+export interface ConvergeTask {
+  readonly spec: Spec;
+  readonly urn: string;
+  /** create refuses a server that is confirmed to be somebody else's; update knows that it is ours. */
+  readonly verb: "create" | "update";
+  /** Id to use where the host has no record yet. */
+  readonly serverId: string;
+  readonly agent: HostAgent;
+  readonly report: Report;
+  /** user@machine of whoever runs the CLI. */
+  readonly createdBy: string;
+  readonly now: () => Date;
+}
+
+export type ConvergeResult =
+  | { readonly kind: "converged"; readonly serverId: string; readonly observed: Observed }
+  | {
+      readonly kind: "failed";
+      readonly serverId: string;
+      readonly error: unknown;
+      /** Whether anything was done on the host; if not, there is nothing to remember. */
+      readonly touched: boolean;
+    };
+
+/** observe -> plan -> apply -> observe. The same for create and update, whatever is or is not there. */
+export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
+  const run = new Run(task);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { kind: "converged", serverId: run.serverId, observed: await run.once() };
+    } catch (error) {
+      const again = error instanceof VllmServerError && isWorthAnotherLook(error) && attempt < MAX_TRIES;
+      if (!again) return { kind: "failed", serverId: run.serverId, error, touched: run.touched };
+      task.report.info(`${error.details.summary}; the work on the host goes on, looking again`);
+    }
+  }
+}
+
+function isWorthAnotherLook(error: VllmServerError): boolean {
+  return error.code === "CONNECTION_LOST" || error.code === "CHANGED_MEANWHILE";
+}
+
+class Run {
+  serverId: string;
+  touched = false;
+
+  constructor(private readonly task: ConvergeTask) {
+    this.serverId = task.serverId;
+  }
+
+  async once(): Promise<Observed> {
+    const { spec, report } = this.task;
+    const observed = await this.observe();
+    this.serverId = observed.server.owner?.serverId ?? this.serverId;
+    this.refuseForeign(observed);
+    const problem = preflight(spec, observed, this.serverName());
+    if (problem !== null) throw problem;
+    const flags = await flagKindsOf(spec, observed, this.task.agent, this.serverName());
+    const desired = desiredState(spec, observed, flags);
+    for (const warning of desired.warnings) report.warning(warning);
+    const steps = plan(spec, desired, observed, this.owner(), fatalPatterns());
+    if (steps.length > 0) await this.apply(steps, observed, desired);
+    await this.confirm(observed);
+    return steps.length === 0 && observed.server.owner?.confirmed === true ? observed : this.observe();
+  }
+
+  private observe(): Promise<Observed> {
+    return look(this.task.agent, {
+      spec: this.task.spec,
+      urn: this.task.urn,
+      serverId: this.task.verb === "create" ? null : this.serverId,
+    });
+  }
+
+  private async apply(steps: readonly Step[], observed: Observed, desired: Desired): Promise<void> {
+    const { spec, agent, report } = this.task;
+    const live = new LiveStart(report);
+    const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + 2 * spec.timeouts.ready + SLACK_SECONDS;
+    this.touched = true;
+    const result = await agent.apply(this.request(steps, observed), limit, (event) => {
+      live.take(event);
+    });
+    const last = result.steps.at(-1);
+    if (last?.kind !== "wait") return;
+    if (last.wait.outcome === "ready") {
+      report.info(live.summary(last.wait.ready));
+      return;
+    }
+    const failure = live.failure({
+      wait: last.wait,
+      server: this.serverName(),
+      host: spec.host.host,
+      port: spec.listen.port,
+      vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
+      logPath: result.steps.find((step) => step.kind === "start")?.start.logPath ?? observed.server.logPath,
+      desiredModel: desired.launch.modelPath,
+    });
+    await this.giveBack(last.wait);
+    throw failure;
+  }
+
+  /** A start that failed holds no GPU: what is left of it is stopped, its log and record stay. */
+  private async giveBack(wait: Exclude<WaitResult, { outcome: "ready" }>): Promise<void> {
+    this.task.report.progress(wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
+    const observed = await this.observe();
+    const { spec, agent } = this.task;
+    const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS * 2;
+    await agent.apply(this.request([stopStep(spec, observed)], observed), limit, () => undefined);
+  }
+
+  /** Last of all, and only while the engine still answers: a CLI that died must leave a server the next `up` may take over. */
+  private async confirm(observed: Observed): Promise<void> {
+    if (observed.server.owner?.confirmed === true) return;
+    if (!(await this.task.report.isReachable())) return;
+    const now = await this.observe();
+    await this.task.agent.apply(this.request([{ kind: "confirm" }], now), LOCK_WAIT_SECONDS + SLACK_SECONDS, () => undefined);
+  }
+
+  private request(steps: readonly Step[], observed: Observed): Parameters<HostAgent["apply"]>[0] {
+    const { spec, urn, createdBy } = this.task;
+    const { project, stack } = parseUrn(urn);
+    const starts = steps.some((step) => step.kind === "start");
+    return {
+      serverId: this.serverId,
+      urn,
+      client: `${createdBy} (${project}/${stack})`,
+      lockWaitSeconds: starts ? Math.max(LOCK_WAIT_SECONDS, spec.timeouts.ready) : LOCK_WAIT_SECONDS,
+      expect: { generation: observed.server.generation, leaderPid: observed.server.leader?.pid ?? null },
+      steps,
+    };
+  }
+
+  private refuseForeign(observed: Observed): void {
+    const owner = observed.server.owner;
+    if (this.task.verb === "update" || owner?.confirmed !== true) return;
+    throw new VllmServerError({
+      code: "OWNED_BY_ANOTHER",
+      summary:
+        `Cannot create ${this.serverName()}: the host already has this server (${owner.serverId}) of ${owner.project}/${owner.stack}, ` +
+        `created by ${owner.createdBy} at ${owner.createdAt}`,
+      change:
+        `destroy it from the stack that has it; if that state is lost, set "confirmed" to false in ` +
+        `${observed.server.stateFolder ?? "its state folder"}/owner.json on the host and run \`pulumi up\` again`,
+      retryable: false,
+    });
+  }
+
+  private owner(): OwnerRecord {
+    const { urn, createdBy, now } = this.task;
+    const owner = { serverId: this.serverId, urn, ...parseUrn(urn), createdBy };
+    return { ...owner, createdAt: now().toISOString(), confirmed: false };
+  }
+
+  private serverName(): string {
+    return `server "${parseUrn(this.task.urn).name}" on ${this.task.spec.host.host}`;
+  }
+}

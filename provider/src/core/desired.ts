@@ -1,0 +1,142 @@
+import { modelDtypeOf, chooseKvCacheFlag } from "./kv-cache-flag";
+import { patchCheckpoint, type PatchResult } from "./config-patch";
+import { VllmServerError } from "./errors";
+import { fingerprintOf, overlayName } from "./identity";
+import type { JsonObject } from "./json";
+import type { Observed } from "./observed";
+import type { Spec } from "./spec";
+import type { Launch, LaunchGpus, OverlayStep } from "./step";
+import { derivedOutputs } from "./derived-outputs";
+import { renderServeConfig, serverEnvironment, type FlagKinds } from "./vllm-command";
+
+/** What should run, said so exactly that two of them can be compared: the launch, and the overlay it needs. */
+export interface Desired {
+  readonly launch: Launch;
+  /** null: the checkpoint is served as it is. */
+  readonly overlay: OverlayStep | null;
+  readonly warnings: readonly string[];
+}
+
+/** Seconds a ready server may finish its running requests in when it is stopped, unless extraArgs["shutdown-timeout"] says another. */
+export const DRAIN_SECONDS = 20;
+
+/**
+ * Spec + host facts -> what should run. Pure; the host must have been seen with executable and checkpoint (preflight.ts checks).
+ * Fails with CONFIG_PATCH_REJECTED.
+ */
+export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): Desired {
+  const executable = observed.executable;
+  const checkpoint = observed.checkpoint;
+  if (executable?.found !== true || checkpoint?.found !== true) {
+    throw new Error("desiredState needs a host that passed preflight");
+  }
+  const patch = patched(spec, checkpoint.files);
+  const overlay = overlayFor(patch, checkpoint.path, checkpoint.files);
+  const modelPath = overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
+  const kvCache = chooseKvCacheFlag({
+    wish: spec.kvCacheDtype,
+    vllmVersion: executable.version,
+    modelDtype: modelDtypeOf(checkpoint.files["config.json"] ?? null),
+    dtypeArgument: typeof spec.engine["dtype"] === "string" ? spec.engine["dtype"] : null,
+  });
+  const drainSeconds = drainSecondsOf(spec);
+  const servedModelNames = servedNames(spec);
+  const config = (fingerprint: string | null): string =>
+    renderServeConfig(spec, {
+      kvCacheDtypeFlag: kvCache.flag,
+      servedModelNames,
+      fingerprint,
+      shutdownTimeoutSeconds: flags.has("shutdown-timeout") ? drainSeconds : null,
+      flagKinds: flags,
+    });
+  const environment = serverEnvironment(spec, { home: observed.host.home });
+  const gpus = launchGpus(spec, observed, executable.version);
+  const fingerprint = fingerprintOf({
+    executable: executable.path,
+    modelPath,
+    config: config(null),
+    environment: environment.environment,
+    gpus: gpus.kind === "count" ? { kind: "count", count: gpus.count } : gpus,
+  });
+  const launch: Launch = {
+    fingerprint,
+    executable: executable.path,
+    modelPath,
+    configYaml: config(flags.has("fingerprint-value") ? fingerprint : null),
+    environment: environment.environment,
+    secretEnvironment: environment.secretEnvironment,
+    gpus,
+    listen: spec.listen,
+    servedModelNames,
+    restart: spec.service.restart,
+    drainSeconds,
+  };
+  return { launch, overlay, warnings: [...patch.warnings, ...kvCache.warnings].map((warning) => warning.message) };
+}
+
+type Patched = Extract<PatchResult, { kind: "patched" }>;
+
+function patched(spec: Spec, files: Readonly<Record<string, string | null>>): Patched {
+  const result = patchCheckpoint({
+    files,
+    kvCacheDtype: spec.kvCacheDtype,
+    quantizationConfigOverrides: spec.quantizationConfigOverrides,
+    configOverrides: spec.configOverrides,
+  });
+  if (result.kind === "patched") return result;
+  throw new VllmServerError({
+    code: "CONFIG_PATCH_REJECTED",
+    summary: `Cannot patch the config of ${spec.model.path}: ${result.message}`,
+    path: result.path,
+    change: result.path,
+    retryable: false,
+  });
+}
+
+function overlayFor(
+  patch: Patched,
+  checkpointPath: string,
+  before: Readonly<Record<string, string | null>>,
+): OverlayStep | null {
+  if (Object.keys(patch.files).length === 0) return null;
+  const record: JsonObject = {
+    checkpoint: checkpointPath,
+    changes: patch.changes.map((change) => ({
+      file: change.file,
+      pointer: change.pointer,
+      from: change.from ?? null,
+      to: change.to ?? null,
+    })),
+    untouched: Object.keys(before).filter((file) => before[file] !== null && !(file in patch.files)),
+  };
+  return {
+    kind: "overlay",
+    name: overlayName(checkpointPath, patch.files),
+    checkpointPath,
+    files: patch.files,
+    record,
+  };
+}
+
+export function drainSecondsOf(spec: Spec): number {
+  const given = spec.extraArgs["shutdown-timeout"];
+  return typeof given === "number" && given > 0 ? given : DRAIN_SECONDS;
+}
+
+function servedNames(spec: Spec): readonly string[] {
+  const given = spec.engine["servedModelName"];
+  if (Array.isArray(given)) return given.filter((name): name is string => typeof name === "string");
+  return [derivedOutputs(spec).servedModelName];
+}
+
+/** A CPU build or a host without nvidia-smi has no GPUs to choose; elsewhere the ones it ran on before come first. */
+function launchGpus(spec: Spec, observed: Observed, version: string | null): LaunchGpus {
+  const wish = spec.gpus;
+  if (wish.kind === "list") return { kind: "list", ids: wish.ids };
+  if (wish.kind === "derived" && (observed.gpus === null || isCpuBuild(version))) return { kind: "none" };
+  return { kind: "count", count: wish.count, prefer: observed.server.launch?.gpuUuids ?? [] };
+}
+
+export function isCpuBuild(version: string | null): boolean {
+  return version?.includes("+cpu") === true;
+}

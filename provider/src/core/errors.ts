@@ -1,0 +1,84 @@
+import type { FailureCause } from "./diagnose/causes";
+
+/**
+ * Every way an operation can fail. Match on these, never on text.
+ * Causes of a failed vLLM start have their own closed list (diagnose/causes.ts) and come inside START_FAILED.
+ */
+export type ErrorCode =
+  | "INPUT_INVALID"
+  | "HOST_UNREACHABLE"
+  | "HOST_KEY_UNKNOWN"
+  | "HOST_KEY_CHANGED"
+  | "HOST_KEY_REVOKED"
+  | "AUTHENTICATION_FAILED"
+  | "CONNECTION_LOST"
+  | "PYTHON_MISSING"
+  | "PYTHON_TOO_OLD"
+  | "AGENT_REPLY_BROKEN"
+  | "AGENT_DEADLINE"
+  | "AGENT_CRASHED"
+  | "DISK_FULL"
+  | "PERMISSION_DENIED"
+  | "VLLM_NOT_FOUND"
+  | "FLAG_UNKNOWN"
+  | "CHECKPOINT_NOT_FOUND"
+  | "CONFIG_PATCH_REJECTED"
+  | "GPU_NOT_FOUND"
+  | "GPUS_NOT_FREE"
+  | "PORT_IN_USE"
+  | "PORT_LOST"
+  | "HOST_LOCKED"
+  | "CHANGED_MEANWHILE"
+  | "OWNED_BY_ANOTHER"
+  | "START_FAILED"
+  | "START_TIMEOUT"
+  | "STOP_INCOMPLETE"
+  | "GPU_MEMORY_HELD"
+  | "SERVER_REPLACED";
+
+export interface ErrorDetails {
+  readonly code: ErrorCode;
+  /** "Cannot <verb> <object>: <found>, need <wanted>". One line, no secrets. */
+  readonly summary: string;
+  /** The line or fact that proves it. */
+  readonly evidence?: string | undefined;
+  /** Where the evidence stands, e.g. "worker 3, log line 1412". */
+  readonly evidencePlace?: string | undefined;
+  /** The input (or host action) to change, e.g. `kvCacheDtype: "bfloat16"`. */
+  readonly change?: string | undefined;
+  /** Property path of the input at fault, e.g. "engine.maxModelLen". */
+  readonly path?: string | undefined;
+  /** A command that shows the whole log. */
+  readonly logCommand?: string | undefined;
+  /** Whether the same inputs can succeed on a second try. */
+  readonly retryable: boolean;
+  /** For START_FAILED: which cause of the closed list. */
+  readonly failureCause?: FailureCause | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error class. Its text is composed here and nowhere else. */
+export class VllmServerError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(details: ErrorDetails) {
+    super(renderError(details), details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "VllmServerError";
+    this.code = details.code;
+    this.details = details;
+  }
+}
+
+/** What the user reads: the summary, then proof, change and log, one line each. */
+export function renderError(details: ErrorDetails): string {
+  const lines = [details.summary];
+  if (details.evidence !== undefined) {
+    const place = details.evidencePlace === undefined ? "" : `   (${details.evidencePlace})`;
+    lines.push(`  proof:  ${details.evidence}${place}`);
+  }
+  if (details.change !== undefined) lines.push(`  change: ${details.change}`);
+  if (details.logCommand !== undefined) lines.push(`  log:    ${details.logCommand}`);
+  if (details.code === "START_FAILED" && !details.retryable) lines.push("  a retry will not help");
+  return lines.join("\n");
+}

@@ -1,0 +1,195 @@
+import { z } from "zod";
+
+/** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
+
+export const ownerRecordSchema = z.object({
+  serverId: z.string(),
+  urn: z.string(),
+  project: z.string(),
+  stack: z.string(),
+  name: z.string(),
+  /** user@machine that ran the CLI. */
+  createdBy: z.string(),
+  /** ISO 8601, UTC. */
+  createdAt: z.string(),
+  confirmed: z.boolean(),
+});
+export type OwnerRecord = z.infer<typeof ownerRecordSchema>;
+
+const processSchema = z.object({
+  pid: z.number(),
+  startTicks: z.number(),
+  sessionId: z.number(),
+  uid: z.number(),
+  /** Letter of /proc/PID/stat: R, S, D, Z, ... */
+  state: z.string(),
+  command: z.string(),
+});
+export type ProcessSeen = z.infer<typeof processSchema>;
+
+const gpuSchema = z.object({
+  index: z.number(),
+  uuid: z.string(),
+  name: z.string(),
+  memoryTotalMib: z.number(),
+  memoryUsedMib: z.number(),
+  /** "12.0", or null where nvidia-smi does not say. */
+  computeCapability: z.string().nullable(),
+  driverVersion: z.string().nullable(),
+  processes: z.array(
+    z.object({
+      pid: z.number(),
+      usedMib: z.number().nullable(),
+      user: z.string().nullable(),
+      command: z.string().nullable(),
+      /** Server of this tool it belongs to (any of the user's), else null. */
+      serverId: z.string().nullable(),
+    }),
+  ),
+  /** serverId of a registered server that runs on it or is starting on it, else null. */
+  reservedBy: z.string().nullable(),
+});
+export type GpuSeen = z.infer<typeof gpuSchema>;
+
+const exitSchema = z.object({
+  generation: z.number(),
+  code: z.number().nullable(),
+  signal: z.number().nullable(),
+  /** ISO 8601, UTC. */
+  at: z.string(),
+});
+export type ExitSeen = z.infer<typeof exitSchema>;
+
+/** What the wait step proved, kept as ready.json. */
+export const readyRecordSchema = z.object({
+  generation: z.number(),
+  readyAt: z.string(),
+  startSeconds: z.number(),
+  modelNames: z.array(z.string()),
+  modelRoot: z.string().nullable(),
+  maxModelLen: z.number().nullable(),
+  /** vllm:cache_config_info of /metrics: cache_dtype, kv_cache_size_tokens, ... as text; {} where there is none. */
+  cacheConfig: z.record(z.string(), z.string()),
+  /** The probe that was answered: "completion", "embedding", ... */
+  probe: z.string(),
+});
+export type ReadyRecord = z.infer<typeof readyRecordSchema>;
+
+export const serverStatusSchema = z.enum([
+  "absent", // no record on this host
+  "stopped", // a record, nothing alive, stopped on purpose or never started
+  "starting", // its leader lives, not yet proven ready
+  "ready", // its leader lives, was proven ready, its own socket listens and /health is 200
+  "unresponsive", // was proven ready, lives, but does not listen or /health fails
+  "restarting", // the supervisor waits before the next automatic start
+  "crashed", // died, the supervisor gave up (limit reached or restarts off); lastExit tells how
+  "orphaned", // supervisor gone, processes of its session still alive
+  "rebooted", // recorded under another boot id, nothing alive
+]);
+export type ServerStatus = z.infer<typeof serverStatusSchema>;
+
+const serverSeenSchema = z.object({
+  status: serverStatusSchema,
+  owner: ownerRecordSchema.nullable(),
+  /** Starts counted so far, automatic ones too; 0 = never started. Log of the newest: logs/<generation>.log */
+  generation: z.number(),
+  /** Of launch.json: what was last started. */
+  launch: z
+    .object({
+      fingerprint: z.string(),
+      executable: z.string(),
+      modelPath: z.string(),
+      listen: z.object({ address: z.string(), port: z.number() }),
+      servedModelNames: z.array(z.string()),
+      restart: z.object({ max: z.number(), withinSeconds: z.number(), delaySeconds: z.number() }),
+      gpuUuids: z.array(z.string()),
+    })
+    .nullable(),
+  leader: z.object({ pid: z.number(), startTicks: z.number() }).nullable(),
+  /** ISO 8601, UTC, of the newest start. */
+  startedAt: z.string().nullable(),
+  ready: readyRecordSchema.nullable(),
+  lastExit: exitSchema.nullable(),
+  restarts: z.number(),
+  processes: z.array(processSchema),
+  /** Whether the secrets of the query equal those the server was started with; null: not started. */
+  secretsMatch: z.boolean().nullable(),
+  /** Whether launch.modelPath still resolves (no broken link); null: not started. */
+  modelPathIntact: z.boolean().nullable(),
+  stateFolder: z.string().nullable(),
+  logPath: z.string().nullable(),
+});
+export type ServerSeen = z.infer<typeof serverSeenSchema>;
+
+const executableSchema = z.union([
+  z.object({ found: z.literal(true), path: z.string(), version: z.string().nullable() }),
+  z.object({ found: z.literal(false), reason: z.string() }),
+]);
+export type ExecutableSeen = z.infer<typeof executableSchema>;
+
+const checkpointSchema = z.union([
+  z.object({
+    found: z.literal(true),
+    /** Absolute, ~ expanded; symlinks kept. */
+    path: z.string(),
+    /** Texts of config.json and hf_quant_config.json, null where missing. */
+    files: z.record(z.string(), z.string().nullable()),
+    weightFiles: z.number(),
+    weightBytes: z.number(),
+  }),
+  z.object({ found: z.literal(false), path: z.string(), reason: z.string() }),
+]);
+export type CheckpointSeen = z.infer<typeof checkpointSchema>;
+
+const portSchema = z.union([
+  z.object({ free: z.literal(true) }),
+  z.object({
+    free: z.literal(false),
+    /** null where the holder cannot be seen (another user's, or bound and not listening). */
+    pid: z.number().nullable(),
+    user: z.string().nullable(),
+    command: z.string().nullable(),
+    /** Registered server that holds it or has it reserved, else null. */
+    serverId: z.string().nullable(),
+  }),
+]);
+export type PortSeen = z.infer<typeof portSchema>;
+
+export const observationSchema = z.object({
+  host: z.object({
+    hostname: z.string(),
+    user: z.string(),
+    uid: z.number(),
+    home: z.string(),
+    bootId: z.string(),
+    stateRoot: z.string(),
+    pythonVersion: z.string(),
+    diskFreeBytes: z.number(),
+    shmFreeBytes: z.number(),
+  }),
+  /** null: no nvidia-smi on the host; `gpuError` says what went wrong where there is one. */
+  gpus: z.array(gpuSchema).nullable(),
+  gpuError: z.string().nullable(),
+  /** In the order of the queries. */
+  servers: z.array(
+    z.object({
+      server: serverSeenSchema,
+      executable: executableSchema.nullable(),
+      checkpoint: checkpointSchema.nullable(),
+      port: portSchema,
+    }),
+  ),
+});
+export type Observation = z.infer<typeof observationSchema>;
+export type ServerObservation = Observation["servers"][number];
+
+/** One server of an observation beside the facts of its host: what plan, outputs and drift work on. */
+export interface Observed {
+  readonly host: Observation["host"];
+  readonly gpus: Observation["gpus"];
+  readonly gpuError: string | null;
+  readonly server: ServerSeen;
+  readonly executable: ExecutableSeen | null;
+  readonly checkpoint: CheckpointSeen | null;
+  readonly port: PortSeen;
+}

@@ -1,0 +1,77 @@
+import { derivedOutputs } from "./derived-outputs";
+import { driftOf } from "./drift";
+import type { JsonValue } from "./json";
+import type { Observed } from "./observed";
+import type { Spec } from "./spec";
+
+/** Output properties of the resource beside its inputs. null: not known (yet). */
+export interface ServerOutputs {
+  readonly url: string;
+  readonly baseUrl: string;
+  readonly servedModelName: string;
+  readonly tunnelCommand: string | null;
+  /** What vLLM serves: the overlay where the config is patched, else the checkpoint. */
+  readonly modelPath: string | null;
+  /** Hash of the declaration; the server answers it as system_fingerprint. */
+  readonly configHash: string | null;
+  readonly vllmVersion: string | null;
+  /** What the running server settled on; kvCacheDtype is the wish. */
+  readonly resolvedKvCacheDtype: string | null;
+  readonly maxModelLen: number | null;
+  readonly gpuUuids: readonly string[];
+  readonly logPath: string | null;
+  readonly generation: number;
+  readonly status: string;
+  /** Why the host is not as declared, in words; [] when it is. */
+  readonly drift: readonly string[];
+  readonly startedAt: string | null;
+  readonly startDurationSeconds: number | null;
+  readonly pid: number | null;
+  readonly bootId: string | null;
+}
+
+/** Names of outputs that follow from the host alone: never compared as inputs. */
+export const HOST_OUTPUTS: readonly (keyof ServerOutputs)[] = [
+  "modelPath",
+  "configHash",
+  "vllmVersion",
+  "resolvedKvCacheDtype",
+  "maxModelLen",
+  "gpuUuids",
+  "logPath",
+  "generation",
+  "status",
+  "drift",
+  "startedAt",
+  "startDurationSeconds",
+  "pid",
+  "bootId",
+];
+
+/** @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition. */
+export function serverOutputs(spec: Spec, observed: Observed, expectedHash: string | null): ServerOutputs {
+  const { server } = observed;
+  const ready = server.ready?.generation === server.generation ? server.ready : null;
+  return {
+    ...derivedOutputs(spec),
+    modelPath: server.launch?.modelPath ?? null,
+    configHash: server.launch?.fingerprint ?? null,
+    vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
+    resolvedKvCacheDtype: ready?.cacheConfig["cache_dtype"] ?? null,
+    maxModelLen: ready?.maxModelLen ?? null,
+    gpuUuids: server.launch?.gpuUuids ?? [],
+    logPath: server.logPath,
+    generation: server.generation,
+    status: server.status,
+    drift: driftOf(observed, expectedHash),
+    startedAt: server.startedAt,
+    startDurationSeconds: ready?.startSeconds ?? null,
+    pid: server.leader?.pid ?? null,
+    bootId: server.leader === null ? null : observed.host.bootId,
+  };
+}
+
+/** The same as plain JSON, for the wire. */
+export function toWire(outputs: ServerOutputs): Readonly<Record<string, JsonValue>> {
+  return { ...outputs };
+}

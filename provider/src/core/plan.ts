@@ -1,0 +1,73 @@
+import { drainSecondsOf, type Desired } from "./desired";
+import type { Observed, OwnerRecord } from "./observed";
+import type { Spec } from "./spec";
+import type { Step, StopStep, WaitStep } from "./step";
+
+/** GPU memory comes back within seconds of the last process; drivers have been seen to take half a minute. */
+const GPU_FREE_SECONDS = 60;
+
+/** Engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured. */
+const TEARDOWN_SECONDS = 15;
+
+/**
+ * What has to happen on the host so that exactly what is desired runs there. Pure: nothing, everything and half there are the
+ * same question. An empty list: it already is so.
+ */
+export function plan(spec: Spec, desired: Desired, observed: Observed, owner: OwnerRecord, fatalPatterns: readonly string[]): readonly Step[] {
+  const claim: readonly Step[] = observed.server.owner === null ? [{ kind: "claim", owner }] : [];
+  const wait = waitStep(spec, desired, fatalPatterns);
+  if (runsAsDesired(desired, observed)) {
+    return [...claim, ...policyChange(desired, observed), ...(observed.server.status === "ready" ? [] : [wait])];
+  }
+  return [
+    ...claim,
+    ...(desired.overlay === null ? [] : [desired.overlay]),
+    ...(hasSomethingToStop(observed) ? [stopStep(spec, observed)] : []),
+    { kind: "start", launch: desired.launch },
+    wait,
+  ];
+}
+
+/** Ready or on its way there, with this very declaration. */
+function runsAsDesired(desired: Desired, observed: Observed): boolean {
+  const { status, launch, secretsMatch, modelPathIntact } = observed.server;
+  if (status !== "ready" && status !== "starting") return false;
+  return launch?.fingerprint === desired.launch.fingerprint && secretsMatch === true && modelPathIntact === true;
+}
+
+/** Crashed and rebooted servers too: their shared memory and temp files go before the next start. */
+function hasSomethingToStop(observed: Observed): boolean {
+  const { status, processes } = observed.server;
+  return processes.length > 0 || (status !== "absent" && status !== "stopped");
+}
+
+function policyChange(desired: Desired, observed: Observed): readonly Step[] {
+  const now = observed.server.launch?.restart;
+  const wish = desired.launch.restart;
+  const same =
+    now?.max === wish.max && now.withinSeconds === wish.withinSeconds && now.delaySeconds === wish.delaySeconds;
+  return same ? [] : [{ kind: "policy", restart: wish }];
+}
+
+/** vLLM drains by itself for as long as it was told to; the margin above it is its own teardown. */
+export function stopStep(spec: Spec, observed: Observed): StopStep {
+  const drainSeconds = drainSecondsOf(spec);
+  return {
+    kind: "stop",
+    drainSeconds,
+    killAfterSeconds: Math.max(spec.timeouts.stop, drainSeconds + TEARDOWN_SECONDS),
+    gpuFreeSeconds: observed.gpus === null ? 0 : GPU_FREE_SECONDS,
+  };
+}
+
+function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]): WaitStep {
+  const answersFingerprint = desired.launch.configYaml.includes("fingerprint-value");
+  return {
+    kind: "wait",
+    probe: spec.readiness.probe,
+    apiKey: spec.apiKey,
+    fingerprint: answersFingerprint ? desired.launch.fingerprint : null,
+    timeoutSeconds: spec.timeouts.ready,
+    fatalPatterns,
+  };
+}

@@ -1,0 +1,83 @@
+import { diagnose } from "./diagnose";
+import { VllmServerError } from "./errors";
+
+/** Everything known about a start that did not end ready. */
+export interface FailedStart {
+  /** `server "kimi" on gpu1` */
+  readonly server: string;
+  readonly outcome:
+    | { readonly kind: "exited"; readonly code: number | null; readonly signal: number | null }
+    | { readonly kind: "fatal"; readonly line: string }
+    | { readonly kind: "timeout"; readonly waitedSeconds: number; readonly lastLine: string | null }
+    | { readonly kind: "port-lost"; readonly winner: string }
+    | { readonly kind: "wrong-answer"; readonly detail: string };
+  /** The log of this start and of no other. */
+  readonly log: string;
+  readonly port: number;
+  readonly vllmVersion: string | null;
+  readonly logCommand: string;
+}
+
+/** One error with the cause, the line that proves it and the input to change. */
+export function startFailure(failed: FailedStart): VllmServerError {
+  const { outcome, server, logCommand } = failed;
+  switch (outcome.kind) {
+    case "exited":
+    case "fatal":
+      return diagnosed(failed, outcome.kind === "exited" ? outcome : null);
+    case "timeout":
+      return new VllmServerError({
+        code: "START_TIMEOUT",
+        summary: `Cannot start ${server}: not ready after ${String(Math.round(outcome.waitedSeconds))} s, and its process still runs`,
+        evidence: outcome.lastLine ?? undefined,
+        evidencePlace: outcome.lastLine === null ? undefined : "last line of its log",
+        change: "timeouts.ready   (seconds; big checkpoints on slow disks take long)",
+        path: "timeouts.ready",
+        logCommand,
+        retryable: true,
+      });
+    case "port-lost":
+      return new VllmServerError({
+        code: "PORT_LOST",
+        summary: `Cannot start ${server}: its log says it is up, but port ${String(failed.port)} is answered by ${outcome.winner}`,
+        change: "listen.port   (two servers were started on one port at the same time; this one was stopped)",
+        path: "listen.port",
+        logCommand,
+        retryable: false,
+      });
+    case "wrong-answer":
+      return new VllmServerError({
+        code: "START_FAILED",
+        summary: `Cannot start ${server}: it answers, but not as declared: ${outcome.detail}`,
+        change: "readiness.probe, engine.servedModelName or the model, as the answer says",
+        logCommand,
+        retryable: false,
+      });
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function diagnosed(
+  failed: FailedStart,
+  exit: { readonly code: number | null; readonly signal: number | null } | null,
+): VllmServerError {
+  const diagnosis = diagnose({
+    log: failed.log,
+    exitCode: exit?.code ?? null,
+    signal: exit?.signal ?? null,
+    vllmVersion: failed.vllmVersion,
+  });
+  const lineNumber = diagnosis.logLine === null ? [] : [`log line ${String(diagnosis.logLine)}`];
+  const place = [...(diagnosis.place === null ? [] : [diagnosis.place]), ...lineNumber].join(", ");
+  return new VllmServerError({
+    code: "START_FAILED",
+    summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,
+    evidence: diagnosis.evidence?.trim(),
+    evidencePlace: place === "" ? undefined : place,
+    change: diagnosis.change ?? undefined,
+    logCommand: failed.logCommand,
+    retryable: diagnosis.retryable,
+    failureCause: diagnosis.cause === "UNKNOWN" ? undefined : diagnosis.cause,
+  });
+}

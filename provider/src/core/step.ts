@@ -1,0 +1,96 @@
+import type { JsonObject } from "./json";
+import type { OwnerRecord } from "./observed";
+import type { ProbeKind, RestartPolicy } from "./spec";
+
+/**
+ * What plan.ts decides and the agent carries out, in order, in one request. Travels as JSON.
+ * Every step can be repeated and cut at any point.
+ */
+export type Step = ClaimStep | OverlayStep | StopStep | StartStep | WaitStep | PolicyStep | ConfirmStep | ForgetStep;
+
+/** Writes the owner record, unconfirmed when it is new. Refuses a confirmed record of another resource. */
+export interface ClaimStep {
+  readonly kind: "claim";
+  readonly owner: OwnerRecord;
+}
+
+/** Builds <stateRoot>/overlays/<name>: absolute symlinks to every entry of the checkpoint, and these files for real. */
+export interface OverlayStep {
+  readonly kind: "overlay";
+  /** Content hash, hex, no dot. */
+  readonly name: string;
+  readonly checkpointPath: string;
+  /** File name -> whole text. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What was changed from what; kept as overlays/<name>.json beside the folder. */
+  readonly record: JsonObject;
+}
+
+/** Ends whatever is left of this server, proves it, frees its shared memory and temp files. */
+export interface StopStep {
+  readonly kind: "stop";
+  /** How long a ready server may drain: vLLM's own shutdown timeout. */
+  readonly drainSeconds: number;
+  /** After this the whole session is killed. */
+  readonly killAfterSeconds: number;
+  /** How long GPU memory may take to come back to its baseline. */
+  readonly gpuFreeSeconds: number;
+}
+
+export interface StartStep {
+  readonly kind: "start";
+  readonly launch: Launch;
+}
+
+/** Everything the supervisor needs; non-secret parts are kept as launch.json, the secret ones as secrets.json (0600). */
+export interface Launch {
+  /** Hash of the declaration; vLLM answers it as system_fingerprint where the version can. */
+  readonly fingerprint: string;
+  /** Absolute path of the vllm executable. */
+  readonly executable: string;
+  /** What `vllm serve` gets as its model: the overlay or the checkpoint itself. */
+  readonly modelPath: string;
+  /** Text of the file for `--config`. */
+  readonly configYaml: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secretEnvironment: Readonly<Record<string, string>>;
+  readonly gpus: LaunchGpus;
+  readonly listen: { readonly address: string; readonly port: number };
+  readonly servedModelNames: readonly string[];
+  readonly restart: RestartPolicy;
+  /** vLLM's shutdown timeout, seconds; the supervisor uses it when it is told to stop. */
+  readonly drainSeconds: number;
+}
+
+export type LaunchGpus =
+  | { readonly kind: "none" }
+  | { readonly kind: "count"; readonly count: number; readonly prefer: readonly string[] }
+  | { readonly kind: "list"; readonly ids: readonly (number | string)[] };
+
+/** Watches the start that is under way until it answers a real request, dies, prints a fatal line or runs out of time. */
+export interface WaitStep {
+  readonly kind: "wait";
+  readonly probe: ProbeKind;
+  readonly apiKey: string | null;
+  /** null: this vLLM cannot answer a fingerprint of ours. */
+  readonly fingerprint: string | null;
+  readonly timeoutSeconds: number;
+  /** Python regular expressions; a log line that matches one ends the wait as "fatal". */
+  readonly fatalPatterns: readonly string[];
+}
+
+/** Changes restart limits of a running supervisor without a restart. */
+export interface PolicyStep {
+  readonly kind: "policy";
+  readonly restart: RestartPolicy;
+}
+
+/** Marks the owner record confirmed. */
+export interface ConfirmStep {
+  readonly kind: "confirm";
+}
+
+/** Removes the state folder and an overlay nobody else uses. Refuses while a process of the server lives. */
+export interface ForgetStep {
+  readonly kind: "forget";
+}

@@ -1,0 +1,57 @@
+import { stopStep } from "./core/plan";
+import type { Spec } from "./core/spec";
+import { parseUrn } from "./core/urn";
+import type { Report } from "./live-start";
+import { look } from "./look";
+import type { HostAgent } from "./remote/host-agent";
+
+const LOCK_WAIT_SECONDS = 60;
+const SLACK_SECONDS = 120;
+
+export interface DismantleTask {
+  readonly spec: Spec;
+  readonly urn: string;
+  readonly serverId: string;
+  readonly agent: HostAgent;
+  readonly report: Report;
+  readonly client: string;
+}
+
+/**
+ * Ends the server and forgets it, in that order and only when the end is proven: no process, no shared memory, GPU memory back at
+ * its baseline. A record that is no longer on the host, or that a newer resource took over, is nothing to delete.
+ */
+export async function dismantle({ spec, urn, serverId, agent, report, client }: DismantleTask): Promise<void> {
+  const observed = await look(agent, { spec, urn, serverId });
+  if (observed.server.status === "absent") {
+    report.info("nothing of it is on the host any more");
+    return;
+  }
+  const { project, stack } = parseUrn(urn);
+  report.progress("stopping");
+  const result = await agent.apply(
+    {
+      serverId,
+      urn,
+      client: `${client} (${project}/${stack})`,
+      lockWaitSeconds: LOCK_WAIT_SECONDS,
+      expect: { generation: observed.server.generation, leaderPid: observed.server.leader?.pid ?? null },
+      steps: [stopStep(spec, observed), { kind: "forget" }],
+    },
+    LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS,
+    (event) => {
+      if (event.event === "waiting") report.progress(event.reason);
+    },
+  );
+  const stop = result.steps.find((step) => step.kind === "stop")?.stop;
+  if (stop === undefined) return;
+  const gpus = Object.entries(stop.gpuMemoryMib).map(([uuid, mib]) => `${uuid} ${String(mib)} MiB`);
+  report.info(
+    [
+      `stopped in ${String(Math.round(stop.seconds))} s: ${String(stop.ended.length)} processes ended`,
+      ...(stop.orphans > 0 ? [`${String(stop.orphans)} of them orphans`] : []),
+      `${String(stop.removedShm.length)} shared-memory files removed`,
+      ...(gpus.length > 0 ? [`in use now: ${gpus.join(", ")}`] : []),
+    ].join(", "),
+  );
+}

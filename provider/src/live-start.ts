@@ -1,0 +1,108 @@
+import { startProgress, type StartProgress } from "./core/log-phases";
+import type { ReadyRecord } from "./core/observed";
+import { startFailure, type FailedStart } from "./core/start-failure";
+import type { AgentEvent, WaitResult } from "./remote/protocol";
+import { StartLog } from "./start-log";
+
+/** Where words for the user go: the resource's own line. */
+export interface Report {
+  /** Passing: replaces what was shown before. */
+  progress(text: string): void;
+  info(text: string): void;
+  warning(text: string): void;
+  /** Whether the engine that asked for this operation still answers. */
+  isReachable(): Promise<boolean>;
+}
+
+const STEP_TEXTS: Readonly<Record<string, string>> = {
+  claim: "claiming the server's place on the host",
+  overlay: "patching the checkpoint's config",
+  stop: "stopping what runs",
+  start: "starting vLLM",
+  wait: "waiting for the first answer",
+};
+
+/** Follows one apply as its events come in: progress for the user, the log for a diagnosis. */
+export class LiveStart {
+  private readonly log = new StartLog();
+  private progress: StartProgress | null = null;
+
+  constructor(private readonly report: Report) {}
+
+  take(event: AgentEvent): void {
+    switch (event.event) {
+      case "step": {
+        const text = STEP_TEXTS[event.kind];
+        if (event.state === "begin" && text !== undefined) this.report.progress(text);
+        return;
+      }
+      case "waiting":
+        this.report.progress(event.reason);
+        return;
+      case "log":
+        this.log.add(event.first, event.lines);
+        this.follow(event.lines);
+        return;
+      case "hello":
+      case "alive":
+      case "result":
+      case "error":
+        return;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** "ready in 312 s (131072 tokens, KV cache bfloat16)" */
+  summary(ready: ReadyRecord): string {
+    const facts = [
+      ready.maxModelLen === null ? [] : [`${ready.maxModelLen.toLocaleString("en-US")} tokens`],
+      ready.cacheConfig["cache_dtype"] === undefined ? [] : [`KV cache ${ready.cacheConfig["cache_dtype"]}`],
+    ].flat();
+    return `ready in ${String(Math.round(ready.startSeconds))} s${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  }
+
+  failure(facts: {
+    readonly wait: Exclude<WaitResult, { outcome: "ready" }>;
+    readonly server: string;
+    readonly host: string;
+    readonly port: number;
+    readonly vllmVersion: string | null;
+    readonly logPath: string | null;
+    readonly desiredModel: string;
+  }): Error {
+    return startFailure({
+      server: facts.server,
+      outcome: outcomeOf(facts.wait),
+      log: this.log.text(),
+      port: facts.port,
+      vllmVersion: facts.vllmVersion,
+      logCommand: `ssh ${facts.host} 'tail -n 200 ${facts.logPath ?? "~/.local/state/pulumi-vllm/*/logs/*.log"}'`,
+    });
+  }
+
+  private follow(lines: readonly string[]): void {
+    const before = this.progress;
+    for (const line of lines) this.progress = startProgress(this.progress, line);
+    if (this.progress !== null && this.progress.text !== before?.text) this.report.progress(this.progress.text);
+  }
+}
+
+function outcomeOf(wait: Exclude<WaitResult, { outcome: "ready" }>): FailedStart["outcome"] {
+  switch (wait.outcome) {
+    case "exited":
+      return { kind: "exited", code: wait.code, signal: wait.signal };
+    case "fatal":
+      return { kind: "fatal", line: wait.line };
+    case "timeout":
+      return { kind: "timeout", waitedSeconds: wait.waitedSeconds, lastLine: wait.lastLine };
+    case "port-lost": {
+      const who = wait.winnerPid === null ? "a process that cannot be seen" : `process ${String(wait.winnerPid)}`;
+      return { kind: "port-lost", winner: `${who} of ${wait.winnerUser ?? "an unknown user"}: ${wait.winnerCommand ?? "?"}` };
+    }
+    case "wrong-answer":
+      return { kind: "wrong-answer", detail: wait.detail };
+    default:
+      return wait satisfies never;
+  }
+}

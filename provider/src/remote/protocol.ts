@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { observationSchema, readyRecordSchema } from "../core/observed";
+import type { Step } from "../core/step";
+
+/** Requests and replies of the host agent. One request a run, on stdin; NDJSON back: events, then one result or error. */
+export const PROTOCOL_VERSION = 1;
+
+export interface ServerQuery {
+  /** null: look for a record by URN (create does not know its id yet). */
+  readonly serverId: string | null;
+  readonly urn: string;
+  /** undefined: do not look; null: find `vllm` in the login environment. */
+  readonly executable?: string | null | undefined;
+  /** undefined: do not look at a checkpoint. */
+  readonly checkpointPath?: string | undefined;
+  readonly listen: { readonly address: string; readonly port: number };
+  /** Secret environment to compare with the one the server was started with. */
+  readonly secretEnvironment: Readonly<Record<string, string>>;
+}
+
+export interface ObserveRequest {
+  readonly op: "observe";
+  readonly servers: readonly ServerQuery[];
+}
+
+export interface ApplyRequest {
+  readonly op: "apply";
+  readonly serverId: string;
+  readonly urn: string;
+  /** user@machine, project/stack: shown to whoever finds the lock taken. */
+  readonly client: string;
+  readonly lockWaitSeconds: number;
+  /** What the plan was made for; under the lock the agent compares and answers CHANGED_MEANWHILE when it differs. */
+  readonly expect: { readonly generation: number; readonly leaderPid: number | null };
+  readonly steps: readonly Step[];
+}
+
+/** Long flags the installed version knows, from `vllm serve --help=all`, asked once per executable and version and cached on the host. */
+export interface FlagsRequest {
+  readonly op: "flags";
+  readonly executable: string;
+}
+
+export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
+  readonly protocol: typeof PROTOCOL_VERSION;
+  /** The agent ends itself after this. */
+  readonly deadlineSeconds: number;
+};
+
+export const waitResultSchema = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("ready"), ready: readyRecordSchema }),
+  z.object({ outcome: z.literal("exited"), code: z.number().nullable(), signal: z.number().nullable() }),
+  z.object({ outcome: z.literal("fatal"), line: z.string() }),
+  z.object({ outcome: z.literal("timeout"), waitedSeconds: z.number(), lastLine: z.string().nullable() }),
+  /** The log says ready but somebody else listens on the port. */
+  z.object({ outcome: z.literal("port-lost"), winnerPid: z.number().nullable(), winnerCommand: z.string().nullable(), winnerUser: z.string().nullable() }),
+  /** It answers, but not what was declared: wrong name, wrong root, wrong fingerprint, or the probe was refused. */
+  z.object({ outcome: z.literal("wrong-answer"), detail: z.string() }),
+]);
+export type WaitResult = z.infer<typeof waitResultSchema>;
+
+export const stopResultSchema = z.object({
+  /** Titles of what was still alive when the stop began. */
+  ended: z.array(z.object({ pid: z.number(), command: z.string() })),
+  /** Of these, processes whose parent was already dead. */
+  orphans: z.number(),
+  removedShm: z.array(z.string()),
+  /** MiB in use per UUID after the stop; {} without GPUs. */
+  gpuMemoryMib: z.record(z.string(), z.number()),
+  seconds: z.number(),
+});
+export type StopResult = z.infer<typeof stopResultSchema>;
+
+export const startResultSchema = z.object({
+  generation: z.number(),
+  pid: z.number(),
+  gpuUuids: z.array(z.string()),
+  logPath: z.string(),
+});
+
+export const stepResultSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("claim") }),
+  z.object({ kind: z.literal("overlay"), path: z.string(), built: z.boolean() }),
+  z.object({ kind: z.literal("stop"), stop: stopResultSchema }),
+  z.object({ kind: z.literal("start"), start: startResultSchema }),
+  z.object({ kind: z.literal("wait"), wait: waitResultSchema }),
+  z.object({ kind: z.literal("policy") }),
+  z.object({ kind: z.literal("confirm") }),
+  z.object({ kind: z.literal("forget") }),
+]);
+export type StepResult = z.infer<typeof stepResultSchema>;
+
+/** A wait that did not end "ready" ends the request: its result is the last one. */
+export const applyResultSchema = z.object({ steps: z.array(stepResultSchema) });
+export type ApplyResult = z.infer<typeof applyResultSchema>;
+
+export const flagsResultSchema = z.object({ version: z.string().nullable(), flags: z.array(z.string()) });
+export type FlagsResult = z.infer<typeof flagsResultSchema>;
+
+export const agentErrorSchema = z.object({
+  /** An ErrorCode of core/errors.ts. */
+  code: z.string(),
+  summary: z.string(),
+  evidence: z.string().nullish(),
+  change: z.string().nullish(),
+  retryable: z.boolean(),
+});
+
+export const agentEventSchema = z.discriminatedUnion("event", [
+  z.object({ event: z.literal("hello"), protocol: z.number(), python: z.string() }),
+  /** Every few seconds, so that a dead connection is noticed on both ends. */
+  z.object({ event: z.literal("alive") }),
+  z.object({ event: z.literal("step"), kind: z.string(), state: z.enum(["begin", "end"]) }),
+  /** Waiting for somebody: a lock, GPU memory, a draining client. */
+  z.object({ event: z.literal("waiting"), reason: z.string() }),
+  /** New lines of the log of this start, in order, as they stand; `first` counts from 1. */
+  z.object({ event: z.literal("log"), first: z.number(), lines: z.array(z.string()) }),
+  z.object({ event: z.literal("result"), result: z.unknown() }),
+  z.object({ event: z.literal("error"), error: agentErrorSchema }),
+]);
+export type AgentEvent = z.infer<typeof agentEventSchema>;
+
+export const observeResultSchema = observationSchema;

@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { converge, type ConvergeResult } from "./converge";
+import { derivedOutputs } from "./core/derived-outputs";
+import { describeDiff, diffInputs } from "./core/diff";
+import { serverSlug } from "./core/identity";
+import { serverOutputs, toWire } from "./core/outputs";
+import { parseInputs } from "./core/parse-inputs";
+import { redact } from "./core/redact";
+import type { Spec } from "./core/spec";
+import { parseUrn } from "./core/urn";
+import { dismantle } from "./dismantle";
+import type { Report } from "./live-start";
+import { look } from "./look";
+import { fromWire, initError, type Wire } from "./pulumi/adapter";
+import { engineLog } from "./pulumi/engine-log";
+import { watchParent } from "./pulumi/parent-watch";
+import { agentFor } from "./remote/connection-pool";
+import { hostIdentity } from "./ssh/host-identity";
+
+/**
+ * The hooks of the dynamic provider. Every state ever written points here by `require("pulumi-vllm/runtime").v1`, so v1 keeps its
+ * names and meanings for ever; what changes is behind it. check and diff never open a connection: the engine serialises them.
+ */
+export const v1 = { check, diff, create, read, update, delete: remove };
+
+interface CheckResult {
+  readonly inputs: Wire;
+  readonly failures: readonly { readonly property: string; readonly reason: string }[];
+}
+
+/** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
+function check(_olds: Wire, news: Wire): CheckResult {
+  const parsed = parseInputs(fromWire(news).inputs);
+  if (!parsed.ok) {
+    // The engine prints the value of a property that a failure names: secret ones stay unnamed.
+    const failures = parsed.problems.map((problem) => ({
+      property: problem.isSecret ? "" : problem.path,
+      reason: problem.message,
+    }));
+    return { inputs: news, failures };
+  }
+  if (parsed.unknowns.length > 0) return { inputs: news, failures: [] };
+  return { inputs: { ...news, ...derivedOutputs(parsed.spec) }, failures: [] };
+}
+
+interface DiffResult {
+  readonly changes: boolean | undefined;
+  readonly replaces: readonly string[];
+  readonly deleteBeforeReplace: boolean;
+}
+
+async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
+  const before = fromWire(olds);
+  const after = fromWire(news);
+  const result = diffInputs(before.inputs, after.inputs, await identities(before.inputs, after.inputs));
+  const words = describeDiff(result, before.host);
+  const log = engineLog();
+  for (const line of words) log.info(after.urn, line);
+  return {
+    // undefined lets the engine compute the property diff; a blob or credentials that changed must reach the state too.
+    changes: result.hasChanges || words.length > 0 || olds["__provider"] !== news["__provider"] ? true : false,
+    replaces: result.replaces,
+    deleteBeforeReplace: false,
+  };
+}
+
+async function identities(before: unknown, after: unknown): Promise<{ oldHost: string; newHost: string }> {
+  const of = async (inputs: unknown): Promise<string> => {
+    const parsed = parseInputs(inputs);
+    return parsed.ok && parsed.unknowns.length === 0 ? hostIdentity(parsed.spec.host) : "";
+  };
+  return { oldHost: await of(before), newHost: await of(after) };
+}
+
+async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
+  const { spec, urn } = declared(inputs);
+  const slug = serverSlug(parseUrn(urn).name);
+  const result = await convergeFor(spec, urn, "create", `${slug}-${randomBytes(4).toString("hex")}`);
+  return { id: result.serverId, outs: await outcome(result, spec, urn, inputs) };
+}
+
+async function update(id: string, _olds: Wire, news: Wire): Promise<{ outs: Wire }> {
+  const { spec, urn } = declared(news);
+  return { outs: await outcome(await convergeFor(spec, urn, "update", id), spec, urn, news) };
+}
+
+function convergeFor(spec: Spec, urn: string, verb: "create" | "update", serverId: string): Promise<ConvergeResult> {
+  watchParent();
+  return converge({
+    spec,
+    urn,
+    verb,
+    serverId,
+    agent: agentFor(spec.host, spec.timeouts.connect),
+    report: reportTo(urn, spec),
+    createdBy: `${userInfo().username}@${hostname()}`,
+    now: () => new Date(),
+  });
+}
+
+/** Outputs of what was reached; or the error, with what exists on the host kept in state so that the next `up` goes on from there. */
+async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: Wire): Promise<Wire> {
+  if (result.kind === "converged") return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
+  const error = presentable(result.error, spec);
+  if (!result.touched) throw error;
+  const agent = agentFor(spec.host, spec.timeouts.connect);
+  const seen = await look(agent, { spec, urn, serverId: result.serverId }).then(
+    (observed) => toWire(serverOutputs(spec, observed, null)),
+    () => ({ ...derivedOutputs(spec), status: "unknown" }),
+  );
+  throw initError(result.serverId, { ...inputs, ...seen }, [error.message]);
+}
+
+/** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */
+async function read(id: string, props: Wire): Promise<{ id: string; props: Wire }> {
+  const { spec, urn } = declared(props);
+  try {
+    const agent = agentFor(spec.host, spec.timeouts.connect);
+    const observed = await look(agent, { spec, urn, serverId: id });
+    if (observed.server.status === "absent") return { id: "", props: {} };
+    const expected = props["configHash"];
+    const outputs = serverOutputs(spec, observed, typeof expected === "string" ? expected : null);
+    for (const reason of outputs.drift) engineLog().warning(urn, reason);
+    return { id, props: { ...props, ...toWire(outputs) } };
+  } catch (error) {
+    throw presentable(error, spec);
+  }
+}
+
+async function remove(id: string, props: Wire): Promise<void> {
+  watchParent();
+  const { spec, urn } = declared(props);
+  try {
+    const agent = agentFor(spec.host, spec.timeouts.connect);
+    await dismantle({ spec, urn, serverId: id, agent, report: reportTo(urn, spec), client: `${userInfo().username}@${hostname()}` });
+  } catch (error) {
+    throw presentable(error, spec);
+  }
+}
+
+function declared(props: Wire): { readonly spec: Spec; readonly urn: string } {
+  const { inputs, urn } = fromWire(props);
+  const parsed = parseInputs(inputs);
+  if (!parsed.ok) throw new Error(parsed.problems.map((problem) => problem.message).join("\n"));
+  if (parsed.unknowns.length > 0) throw new Error(`inputs are not known yet: ${parsed.unknowns.join(", ")}`);
+  return { spec: parsed.spec, urn };
+}
+
+function reportTo(urn: string, spec: Spec): Report {
+  const log = engineLog();
+  return {
+    progress: (text) => {
+      log.progress(urn, redact(spec, text));
+    },
+    info: (text) => {
+      log.info(urn, redact(spec, text));
+    },
+    warning: (text) => {
+      log.warning(urn, redact(spec, text));
+    },
+    isReachable: () => log.isReachable(),
+  };
+}
+
+/** The dynamic provider prints an error's stack where it can; users get the message, redacted, and nothing else. */
+function presentable(error: unknown, spec: Spec): Error {
+  const message = redact(spec, error instanceof Error ? error.message : String(error));
+  const shown = new Error(message, { cause: error });
+  shown.stack = message;
+  return shown;
+}

@@ -1,0 +1,23 @@
+/** What the rest of the product knows of SSH: one connection that runs commands. */
+export interface Transport {
+  /**
+   * Runs one command, writes `stdin` whole and closes it, hands stdout over as it comes.
+   * Fails with CONNECTION_LOST when the connection breaks and AGENT_DEADLINE after `deadlineSeconds`.
+   */
+  exec(command: string, options: ExecOptions): Promise<ExecResult>;
+  close(): void;
+}
+
+export interface ExecOptions {
+  readonly stdin: Uint8Array;
+  readonly onStdout: (chunk: Buffer) => void;
+  readonly deadlineSeconds: number;
+}
+
+export interface ExecResult {
+  /** null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The last 64 KiB. */
+  readonly stderr: string;
+}

@@ -1,0 +1,59 @@
+"""Runs one program of the host to its end or its deadline."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import Dict, Optional, Sequence
+
+
+@dataclass(frozen=True)
+class Outcome:
+    # None: it did not end within the deadline and was killed.
+    code: Optional[int]
+    stdout: str
+    stderr: str
+
+
+def run(argv: Sequence[str], environment: Dict[str, str], deadline_seconds: float) -> Outcome:
+    """Runs argv (argv[0] absolute) with this environment and no stdin, in its own session.
+
+    Output goes to memory files, not pipes: a daemon that a login script leaves behind would hold a pipe open.
+    Raises OSError when it cannot be started.
+    """
+    with _memory("stdout") as out, _memory("stderr") as err:
+        child = subprocess.Popen(
+            list(argv),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd="/",
+            start_new_session=True,
+        )
+        code: Optional[int] = None
+        try:
+            code = child.wait(timeout=deadline_seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            if code is None:
+                _kill_session(child)
+        return Outcome(code, _text(out), _text(err))
+
+
+def _kill_session(child: "subprocess.Popen[bytes]") -> None:
+    # Not reaped yet, so its number is still its own, and so is its group's.
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _memory(name: str):
+    return os.fdopen(os.memfd_create(name), "w+b")
+
+
+def _text(file) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

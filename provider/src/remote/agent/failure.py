@@ -1,0 +1,37 @@
+"""The one way an operation of the agent fails on purpose."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+
+class AgentFailure(Exception):
+    """Becomes the error event of the request; `code` is an ErrorCode of core/errors.ts.
+
+    `summary` reads "Cannot <verb> <object>: <found>, need <wanted>": one line, no secrets.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        summary: str,
+        evidence: Optional[str] = None,
+        change: Optional[str] = None,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__(summary)
+        self.code = code
+        self.summary = summary
+        self.evidence = evidence
+        self.change = change
+        self.retryable = retryable
+
+    def to_error(self) -> Dict[str, object]:
+        """The error object of the protocol (agentErrorSchema)."""
+        return {
+            "code": self.code,
+            "summary": self.summary,
+            "evidence": self.evidence,
+            "change": self.change,
+            "retryable": self.retryable,
+        }

@@ -1,0 +1,76 @@
+"""Which GPUs a start gets. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Sequence, Set, Union
+
+from agent.failure import AgentFailure
+
+# An idle GPU still shows some: ECC, persistence mode, a display server's few buffers.
+IDLE_MIB = 1024
+
+
+def choose(gpus: Sequence[Dict[str, Any]], wish: Dict[str, Any], held_by_us: Set[str]) -> List[str]:
+    """UUIDs for a wish (LaunchGpus of core/step.ts), in the order CUDA should see them.
+
+    A count gets GPUs that are really free (nobody computes on them, idle memory, not reserved) or are held by
+    this server itself: preferred ones first, then by index. A list is the user's own word: it only has to exist.
+    Raises GPU_NOT_FOUND or GPUS_NOT_FREE; the latter names the holders.
+    """
+    if wish["kind"] == "none":
+        return []
+    if wish["kind"] == "list":
+        return [_resolve(gpus, wanted) for wanted in wish["ids"]]
+    count = int(wish["count"])
+    if count > len(gpus):
+        raise AgentFailure(
+            "GPU_NOT_FOUND",
+            "Cannot choose %d GPUs: the host has %d, need %d" % (count, len(gpus), count),
+            change="gpus, engine.tensorParallelSize or engine.pipelineParallelSize",
+        )
+    free = [gpu["uuid"] for gpu in gpus if gpu["uuid"] in held_by_us or is_free(gpu)]
+    preferred = [uuid for uuid in wish.get("prefer") or [] if uuid in free]
+    order = preferred + [uuid for uuid in free if uuid not in preferred]
+    if len(order) < count:
+        taken = [describe(gpu) for gpu in gpus if gpu["uuid"] not in free]
+        raise AgentFailure(
+            "GPUS_NOT_FREE",
+            "Cannot choose %d GPUs: %d of %d are free, need %d" % (count, len(order), len(gpus), count),
+            evidence="; ".join(taken),
+            change="free them, or name the GPUs to use: gpus: [...]",
+            retryable=True,
+        )
+    index = {gpu["uuid"]: gpu["index"] for gpu in gpus}
+    return sorted(order[:count], key=lambda uuid: index[uuid])
+
+
+def is_free(gpu: Dict[str, Any]) -> bool:
+    """Whether nobody computes on it, nobody has it reserved and its memory is idle."""
+    return not gpu["processes"] and not gpu.get("reservedBy") and gpu["memoryUsedMib"] <= IDLE_MIB
+
+
+def describe(gpu: Dict[str, Any]) -> str:
+    """Like: "GPU 3: 71200 MiB used, python3 train.py (pid 4711, user bob), reserved by chat-0a1b2c3d"."""
+    told = ["%d MiB used" % gpu["memoryUsedMib"]]
+    for process in gpu["processes"]:
+        user = "" if process.get("user") is None else ", user %s" % process["user"]
+        told.append("%s (pid %d%s)" % (process.get("command") or "a process", process["pid"], user))
+    if gpu.get("reservedBy"):
+        told.append("reserved by %s" % gpu["reservedBy"])
+    return "GPU %d: %s" % (gpu["index"], ", ".join(told))
+
+
+def _resolve(gpus: Sequence[Dict[str, Any]], wanted: Union[int, str]) -> str:
+    text = str(wanted)
+    if text.startswith("MIG-"):
+        return text  # nvidia-smi's table of GPUs does not list slices
+    if text.isdigit():
+        found = [gpu["uuid"] for gpu in gpus if gpu["index"] == int(text)]
+    else:
+        found = [gpu["uuid"] for gpu in gpus if gpu["uuid"].startswith(text)]
+    if len(found) == 1:
+        return str(found[0])
+    there = ", ".join("%d (%s)" % (gpu["index"], gpu["uuid"]) for gpu in gpus) or "none"
+    raise AgentFailure(
+        "GPU_NOT_FOUND", "Cannot use GPU %s: the host has %s, need one of them" % (text, there), change="gpus"
+    )

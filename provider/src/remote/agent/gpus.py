@@ -1,0 +1,99 @@
+"""NVIDIA GPUs as nvidia-smi tells them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from agent import command, executable
+from agent.gpu_choice import choose
+
+__all__ = ["choose", "memory_used", "query"]
+
+DEADLINE_SECONDS = 30.0
+
+_FIELDS = ("index", "uuid", "name", "memory.total", "memory.used", "driver_version", "compute_cap")
+
+
+def query() -> Tuple[Optional[List[Dict[str, Any]]], Optional[str]]:
+    """(GPUs by index, what went wrong). No nvidia-smi: (None, None). A driver that does not answer: (None, text).
+
+    A GPU: index, uuid, name, memoryTotalMib, memoryUsedMib, computeCapability, driverVersion,
+    processes [{pid, usedMib}].
+    """
+    program = _program()
+    if program is None:
+        return None, None
+    rows, error = _table(program, "gpu", _FIELDS)
+    if rows is None and error is not None and "compute_cap" in error:
+        # Drivers before 510 do not know it.
+        rows, error = _table(program, "gpu", _FIELDS[:-1])
+    if rows is None:
+        return None, error
+    gpus = [_gpu(row) for row in rows]
+    by_uuid = {gpu["uuid"]: gpu for gpu in gpus}
+    apps, apps_error = _table(program, "compute-apps", ("pid", "gpu_uuid", "used_memory"))
+    for row in apps or []:
+        if row["pid"].isdigit() and row["gpu_uuid"] in by_uuid:
+            seen = {"pid": int(row["pid"]), "usedMib": _mib(row["used_memory"])}
+            by_uuid[row["gpu_uuid"]]["processes"].append(seen)
+    return sorted(gpus, key=lambda gpu: gpu["index"]), error or apps_error
+
+
+def memory_used() -> Dict[str, int]:
+    """MiB in use per GPU UUID; {} without GPUs."""
+    program = _program()
+    rows, _ = (None, None) if program is None else _table(program, "gpu", ("uuid", "memory.used"))
+    return {row["uuid"]: _mib(row["memory.used"]) or 0 for row in rows or []}
+
+
+def _program() -> Optional[str]:
+    here = shutil.which("nvidia-smi", path=os.environ.get("PATH", executable.POOR_PATH))
+    return here or shutil.which("nvidia-smi", path=executable.login_environment()["PATH"])
+
+
+def _table(
+    program: str, what: str, fields: Sequence[str]
+) -> Tuple[Optional[List[Dict[str, str]]], Optional[str]]:
+    argv = [program, "--query-%s=%s" % (what, ",".join(fields)), "--format=csv,noheader,nounits"]
+    try:
+        told = command.run(argv, dict(os.environ), DEADLINE_SECONDS)
+    except OSError as error:
+        return None, "%s cannot be run: %s" % (program, error.strerror)
+    if told.code is None:
+        return None, "%s did not answer within %.0f s" % (program, DEADLINE_SECONDS)
+    rows, rest = [], []
+    for line in told.stdout.splitlines():
+        values = [value.strip() for value in line.split(",")]
+        if len(values) == len(fields):
+            rows.append(dict(zip(fields, values)))
+        elif line.strip():
+            # "No devices were found", or the complaint about one lost GPU among good ones.
+            rest.append(line.strip())
+    said = " ".join(rest + told.stderr.split("\n")).strip() or None
+    if told.code != 0 and not rows and "No devices were found" not in (said or ""):
+        return None, said or "%s ended with code %d" % (program, told.code)
+    return rows, said
+
+
+def _gpu(row: Dict[str, str]) -> Dict[str, Any]:
+    return {
+        "index": int(row["index"]) if row["index"].isdigit() else -1,
+        "uuid": row["uuid"],
+        "name": row["name"],
+        # "[N/A]" where the memory is the machine's own (GB10): nothing to reserve there.
+        "memoryTotalMib": _mib(row["memory.total"]) or 0,
+        "memoryUsedMib": _mib(row["memory.used"]) or 0,
+        "computeCapability": _known(row.get("compute_cap")),
+        "driverVersion": _known(row["driver_version"]),
+        "processes": [],
+    }
+
+
+def _mib(text: str) -> Optional[int]:
+    return int(text) if text.isdigit() else None
+
+
+def _known(text: Optional[str]) -> Optional[str]:
+    return None if text is None or text == "" or text.startswith("[") or text == "N/A" else text

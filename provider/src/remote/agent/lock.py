@@ -1,0 +1,95 @@
+"""One agent at a time: flock, with the holder written beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Iterator, Optional
+
+from agent import events, processes, records
+from agent.failure import AgentFailure
+
+POLL_SECONDS = 0.2
+
+
+@contextmanager
+def held(path: "os.PathLike[str]", client: str, wait_seconds: float) -> Iterator[None]:
+    """Holds the lock for the block; it falls with the process whatever happens.
+
+    Tells "waiting" when somebody else holds it; raises HOST_LOCKED naming the holder after `wait_seconds`.
+    The holder is written to <path>.json for whoever finds the lock taken.
+    """
+    place = Path(path)
+    record = place.with_name(place.name + ".json")
+    descriptor = _take(place, record, wait_seconds)
+    try:
+        me = processes.read_process(os.getpid())
+        since = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ticks = None if me is None else me.start_ticks
+        records.write_json(record, {"client": client, "since": since, "pid": os.getpid(), "startTicks": ticks})
+        try:
+            yield
+        finally:
+            # Not when the block removed the folder, and never another holder's: we still have the lock.
+            try:
+                os.unlink(record)
+            except OSError:
+                pass
+    finally:
+        os.close(descriptor)
+
+
+def _take(place: Path, record: Path, wait_seconds: float) -> int:
+    end = time.monotonic() + wait_seconds
+    told: Optional[str] = None
+    while True:
+        descriptor = _try(place)
+        if descriptor is not None:
+            return descriptor
+        holder = describe_holder(record)
+        if time.monotonic() >= end:
+            raise AgentFailure(
+                "HOST_LOCKED",
+                "Cannot lock %s: %s, waited %.0f s" % (place, holder, wait_seconds),
+                change="wait for it to finish, then try again",
+                retryable=True,
+            )
+        if holder != told:
+            events.emit({"event": "waiting", "reason": "lock %s" % holder})
+            told = holder
+        time.sleep(POLL_SECONDS)
+
+
+def _try(place: Path) -> Optional[int]:
+    with records.disk_failures("lock", place):
+        records.make_folder(place.parent)
+        try:
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            return None  # the folder was removed this instant; the next try makes it again
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The holder before us may have removed the file: a lock on it would exclude nobody.
+            if os.path.samestat(os.fstat(descriptor), os.stat(place)):
+                return descriptor
+        except (BlockingIOError, FileNotFoundError):
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        return None
+
+
+def describe_holder(record: Path) -> str:
+    """Like: "held by ann@laptop (shop/prod) since 12:03:11Z", with the day when that is not today."""
+    holder = records.read_json(record)
+    if not isinstance(holder, dict) or not processes.is_same(holder.get("pid") or 0, holder.get("startTicks") or 0):
+        return "held by a process that did not say who it is"
+    since = str(holder.get("since"))
+    today = datetime.now(timezone.utc).strftime("%Y-%m-%dT")
+    return "held by %s since %s" % (holder.get("client"), since[len(today) :] if since.startswith(today) else since)

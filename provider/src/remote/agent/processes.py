@@ -1,0 +1,140 @@
+"""Processes of the host, and which of them belong to a server. Never by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence
+
+MARKER = "PULUMI_VLLM_SERVER"
+LONGEST_COMMAND = 300
+
+# Other people's command lines are shown to the user; what they pass as a key is not.
+_KEY_ARGUMENT = re.compile(r"(--(?:api-key|hf-token|token|password)[= ])\S+")
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    ppid: int
+    session_id: int
+    # Start time in clock ticks since boot: with the pid and the boot id it names a process for good.
+    start_ticks: int
+    uid: int
+    # Letter of /proc/PID/stat: R, S, D, Z, ...
+    state: str
+    command: str
+
+
+def boot_id() -> str:
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def read_process(pid: int) -> Optional[Process]:
+    """The process as it is now, zombies included; None when there is none (or it is hidden from us)."""
+    try:
+        stat = _read(pid, "stat").decode("utf-8", "replace")
+        uid = _real_uid(pid)
+        words = _read(pid, "cmdline")
+    except (OSError, ValueError):
+        return None
+    # The name in parentheses may hold spaces and parentheses itself.
+    name = stat[stat.index("(") + 1 : stat.rindex(")")]
+    fields = stat[stat.rindex(")") + 2 :].split()
+    command = words.replace(b"\0", b" ").decode("utf-8", "replace").strip() or "[%s]" % name
+    return Process(
+        pid=pid,
+        ppid=int(fields[1]),
+        session_id=int(fields[3]),
+        start_ticks=int(fields[19]),
+        uid=uid,
+        state=fields[0],
+        command=_KEY_ARGUMENT.sub(r"\1***", command)[:LONGEST_COMMAND],
+    )
+
+
+def all_processes() -> List[Process]:
+    """Every process that can be seen, by pid."""
+    found = (read_process(pid) for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
+    return [process for process in found if process is not None]
+
+
+def is_same(pid: int, start_ticks: int) -> bool:
+    """Whether that very process lives: same pid, same start, not a zombie."""
+    process = read_process(pid)
+    return process is not None and is_alive(process) and process.start_ticks == start_ticks
+
+
+def is_alive(process: Process) -> bool:
+    return process.state not in ("Z", "X", "x")
+
+
+def read_marker(pid: int) -> Optional[str]:
+    """Server id in the environment the process was started with; None when absent or unreadable.
+
+    vLLM overwrites the environ of its titled children unless SPT_NOENV=1 is set.
+    Source: setproctitle, run with vLLM 0.32.0.
+    """
+    try:
+        environ = _read(pid, "environ")
+    except OSError:
+        return None
+    wanted = MARKER.encode("ascii") + b"="
+    for entry in environ.split(b"\0"):
+        if entry.startswith(wanted):
+            return entry[len(wanted) :].decode("utf-8", "replace")
+    return None
+
+
+def members_of(
+    server_id: str, run: Optional[Dict[str, Any]], among: Optional[Sequence[Process]] = None
+) -> List[Process]:
+    """Every live process that belongs to the server, by pid. Its supervisor and this agent are none of them.
+
+    A process belongs when its session is one that the supervisor recorded under this boot and its marker is
+    not another server's, or when its marker is ours. `among` saves a second look at /proc.
+    """
+    seen = all_processes() if among is None else among
+    by_pid = {process.pid: process for process in seen}
+    sessions = _sessions_of_this_boot(run)
+    outside = {os.getpid(), ((run or {}).get("supervisor") or {}).get("pid") if sessions is not None else None}
+    members = []
+    for process in seen:
+        if process.pid in outside or not is_alive(process):
+            continue
+        marker = read_marker(process.pid)
+        if marker == server_id:
+            members.append(process)
+        elif marker is None and any(_is_in(process, session, by_pid) for session in sessions or []):
+            members.append(process)
+    return members
+
+
+def _sessions_of_this_boot(run: Optional[Dict[str, Any]]) -> Optional[List[Dict[str, Any]]]:
+    if run is None or run.get("bootId") != boot_id():
+        return None
+    return list(run.get("sessions") or [])
+
+
+def _is_in(process: Process, session: Dict[str, Any], by_pid: Dict[int, Process]) -> bool:
+    if process.session_id != session["sid"] or process.start_ticks < session["startTicks"]:
+        return False
+    if process.uid != os.getuid():
+        return False
+    # A leader that started later than the recorded one means that the number was used again for a stranger.
+    leader = by_pid.get(session["sid"])
+    return leader is None or leader.start_ticks == session["startTicks"]
+
+
+def _real_uid(pid: int) -> int:
+    for line in _read(pid, "status").splitlines():
+        if line.startswith(b"Uid:"):
+            return int(line.split()[1])
+    raise ValueError("no Uid in /proc/%d/status" % pid)
+
+
+def _read(pid: int, name: str) -> bytes:
+    with open("/proc/%d/%s" % (pid, name), "rb") as file:
+        return file.read()

@@ -1,0 +1,55 @@
+"""Keeps secret values of the request out of every text that leaves the host."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, List
+
+# A value this short is no secret, and hiding it would make texts unreadable.
+SHORTEST_SECRET = 4
+
+_secrets: List[str] = []
+
+
+def learn(request: Any) -> None:
+    """Remembers every secret value of a request: secretEnvironment maps and apiKey, at any depth."""
+    found = set()
+    _collect(request, found)
+    spellings = set()
+    for value in found:
+        spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
+    # Longest first: a secret that contains another one must go as a whole.
+    _secrets[:] = sorted((s for s in spellings if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
+
+
+def hide(text: str) -> str:
+    """The text with every known secret replaced by ***."""
+    for secret in _secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
+def hide_deep(value: Any) -> Any:
+    """Like `hide` for every string inside a JSON value; keys stay as they are."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, list):
+        return [hide_deep(item) for item in value]
+    if isinstance(value, dict):
+        return {key: hide_deep(item) for key, item in value.items()}
+    return value
+
+
+def _collect(value: Any, found: set) -> None:
+    if isinstance(value, list):
+        for item in value:
+            _collect(item, found)
+    if not isinstance(value, dict):
+        return
+    for key, item in value.items():
+        if key == "apiKey" and isinstance(item, str):
+            found.add(item)
+        elif key == "secretEnvironment" and isinstance(item, dict):
+            found.update(text for text in item.values() if isinstance(text, str))
+        else:
+            _collect(item, found)

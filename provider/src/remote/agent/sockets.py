@@ -1,0 +1,119 @@
+"""Who listens on a port, and whether one can be bound."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+from typing import List, Optional, Tuple
+
+_LISTEN = "0A"
+
+# What stays of closed connections; they stop a plain bind but not vLLM's, which sets SO_REUSEADDR.
+_FINISHED = ("04", "05", "06", "08", "09", "0B")
+
+
+def listeners(port: int) -> List[Tuple[int, int, str]]:
+    """(inode, uid, address) of every listening TCP socket on the port, IPv4 and IPv6."""
+    return [(inode, uid, address) for state, inode, uid, address in _sockets(port) if state == _LISTEN]
+
+
+def owner_of_inode(inode: int) -> Optional[int]:
+    """The lowest pid that holds the socket; None when it cannot be seen (another user's, another container)."""
+    owners = owners_of_inode(inode)
+    return owners[0] if owners else None
+
+
+def owners_of_inode(inode: int) -> List[int]:
+    """Every visible pid that holds the socket, ascending."""
+    wanted = "socket:[%d]" % inode
+    return [pid for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()) if _holds(pid, wanted)]
+
+
+def is_bindable(address: str, port: int) -> bool:
+    """Plain bind without SO_REUSEADDR: it also sees a server that has bound and does not listen yet.
+
+    Left-overs of closed connections alone do not count. False only for "address in use": any other refusal
+    (no such address here, a privileged port) is not another process's doing.
+    """
+    if _binds(address, port, reuse=False):
+        return True
+    states = {state for state, _, _, _ in _sockets(port)}
+    return bool(states) and states <= set(_FINISHED) and _binds(address, port, reuse=True)
+
+
+def overlaps(one: str, other: str) -> bool:
+    """Whether two listen addresses would meet on one port; a wildcard meets everything."""
+    first, second = _plain(one), _plain(other)
+    return first == second or first in ("0.0.0.0", "::") or second in ("0.0.0.0", "::")
+
+
+def reachable_address(address: str) -> str:
+    """Where a client on the host finds a server that listens on `address`."""
+    plain = _plain(address)
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plain, plain)
+
+
+def _binds(address: str, port: int, reuse: bool) -> bool:
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if reuse:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+    except OSError as error:
+        return error.errno != errno.EADDRINUSE
+    return True
+
+
+def _holds(pid: int, wanted: str) -> bool:
+    folder = "/proc/%d/fd" % pid
+    try:
+        return any(_link(folder + "/" + name) == wanted for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _link(path: str) -> Optional[str]:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def _sockets(port: int) -> List[Tuple[str, int, int, str]]:
+    found = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(table, encoding="ascii") as file:
+                rows = file.read().splitlines()[1:]
+        except OSError:
+            continue  # a kernel without IPv6
+        for row in rows:
+            fields = row.split()
+            address, seen_port = fields[1].split(":")
+            if int(seen_port, 16) == port:
+                found.append((fields[3], int(fields[9]), int(fields[7]), _decode(address)))
+    return found
+
+
+def _decode(text: str) -> str:
+    # Words of four bytes, each in the byte order of the machine.
+    words = [bytes.fromhex(text[at : at + 8])[::-1] for at in range(0, len(text), 8)]
+    return _plain(str(ipaddress.ip_address(b"".join(words))))
+
+
+def _plain(address: str) -> str:
+    """One spelling per address: a host name resolved, IPv4 inside IPv6 as IPv4."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        try:
+            return str(socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0][4][0])
+        except OSError:
+            return address
+    mapped = getattr(found, "ipv4_mapped", None)
+    return str(mapped or found)

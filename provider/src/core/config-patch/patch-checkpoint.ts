@@ -1,0 +1,119 @@
+import { isSixteenBit, modelDtypeOf } from "../kv-cache-flag";
+import type { JsonObject } from "../json";
+import { appendMembers, applyJsonEdits, type JsonEdit, mergeInto, replaceValue } from "./json-edit";
+import { type JsonText, memberOf, parseJsonText } from "./json-text";
+import { kvRequestsOf, quantizationConfigsOf, settingsOf } from "./quantization-configs";
+import type {
+  FileChange,
+  PatchInput,
+  PatchRejection,
+  PatchRejectionCode,
+  PatchResult,
+  PatchWarning,
+} from "./patch-result";
+import { refuseInputs } from "./refuse-inputs";
+
+const CONFIG = "config.json";
+
+/**
+ * What an overlay of a checkpoint must hold so that the KV cache gets the wished dtype and the overrides are in.
+ * Works on the texts: what is not asked for keeps every byte. Pure; patching the result again changes nothing.
+ */
+export function patchCheckpoint(input: PatchInput): PatchResult {
+  const refused = refuseInputs(input);
+  if (refused !== null) return refused;
+  const isWishSixteenBit = isSixteenBit(input.kvCacheDtype);
+  const hasOverrides = Object.keys(input.quantizationConfigOverrides).length > 0;
+  const hasConfigOverrides = Object.keys(input.configOverrides).length > 0;
+  if (!isWishSixteenBit && !hasOverrides && !hasConfigOverrides) {
+    return { kind: "patched", files: {}, changes: [], warnings: [] };
+  }
+
+  const files = new Map<string, JsonText>();
+  for (const [name, text] of Object.entries(input.files).sort(([one], [other]) => (one < other ? -1 : 1))) {
+    if (text === null) continue;
+    const parsed = parseJsonText(text);
+    if (parsed === null) return rejected("file-not-json", `Cannot patch ${name}: found no JSON object in it, need one`, name);
+    files.set(name, parsed);
+  }
+  const changes: FileChange[] = [];
+  const edit = (name: string, editsOf: (file: JsonText) => readonly JsonEdit[]): void => {
+    const file = files.get(name);
+    if (file === undefined) return;
+    const edits = editsOf(file);
+    if (edits.length === 0) return;
+    const after = parseJsonText(applyJsonEdits(file.text, edits));
+    if (after === null) throw new Error(`edits of ${name} do not leave JSON`);
+    files.set(name, after);
+    changes.push(...edits.flatMap((one) => one.changes.map((change) => ({ file: name, ...change }))));
+  };
+
+  if (isWishSixteenBit) for (const name of files.keys()) edit(name, (file) => neutralise(name, file));
+  if (hasOverrides) {
+    const isQuantized = [...files].some(([name, file]) => quantizationConfigsOf(name, file.root).length > 0);
+    if (isQuantized) for (const name of files.keys()) edit(name, (file) => override(name, file, input));
+    else if (typeof input.quantizationConfigOverrides["quant_method"] !== "string") return withoutQuantization();
+    else if (!files.has(CONFIG)) return withoutConfig("quantizationConfigOverrides");
+    else edit(CONFIG, (file) => addQuantization(file, input.quantizationConfigOverrides));
+  }
+  if (hasConfigOverrides) {
+    if (!files.has(CONFIG)) return withoutConfig("configOverrides");
+    edit(CONFIG, (file) => mergeInto(file, file.root, "", input.configOverrides));
+  }
+
+  const changed = [...files].filter(([name, file]) => file.text !== input.files[name]);
+  return {
+    kind: "patched",
+    files: Object.fromEntries(changed.map(([name, file]) => [name, file.text])),
+    changes,
+    warnings: warningsFor(input, files.get(CONFIG)?.text ?? null),
+  };
+}
+
+/** An explicit 16-bit wish: every request for a quantized KV cache becomes null. */
+function neutralise(name: string, file: JsonText): readonly JsonEdit[] {
+  return quantizationConfigsOf(name, file.root)
+    .flatMap(kvRequestsOf)
+    .map(({ node, pointer }) => replaceValue(file, node, pointer, null));
+}
+
+function override(name: string, file: JsonText, input: PatchInput): readonly JsonEdit[] {
+  return quantizationConfigsOf(name, file.root)
+    .map(settingsOf)
+    .flatMap(({ node, pointer }) => mergeInto(file, node, pointer, input.quantizationConfigOverrides));
+}
+
+function addQuantization(file: JsonText, overrides: JsonObject): readonly JsonEdit[] {
+  const pointer = "/quantization_config";
+  const here = memberOf(file.root, "quantization_config");
+  if (here !== undefined) return [replaceValue(file, here, pointer, overrides)];
+  return appendMembers(file, file.root, "", [["quantization_config", overrides]]);
+}
+
+function warningsFor(input: PatchInput, configText: string | null): readonly PatchWarning[] {
+  const warnings: PatchWarning[] = [];
+  const modelDtype = configText === null ? null : modelDtypeOf(configText);
+  if (isSixteenBit(input.kvCacheDtype) && isSixteenBit(modelDtype) && modelDtype !== input.kvCacheDtype) {
+    const message = `kvCacheDtype is "${input.kvCacheDtype}" and the checkpoint is ${modelDtype}: vLLM 0.33 and later refuse that`;
+    warnings.push({ code: "kv-dtype-differs-from-model-dtype", message });
+  }
+  if (Object.hasOwn(input.quantizationConfigOverrides, "quantization")) {
+    const message = "quantizationConfigOverrides are merged into the settings themselves: leave the outer `quantization` key out";
+    warnings.push({ code: "quantization-key-in-overrides", message });
+  }
+  return warnings;
+}
+
+function withoutQuantization(): PatchRejection {
+  const message =
+    "Cannot apply quantizationConfigOverrides: the checkpoint has no quantization config, need one (or a quant_method in the overrides)";
+  return rejected("overrides-without-quantization-config", message, "quantizationConfigOverrides");
+}
+
+function withoutConfig(path: string): PatchRejection {
+  return rejected("config-json-missing", `Cannot apply ${path}: the checkpoint has no config.json`, path);
+}
+
+function rejected(code: PatchRejectionCode, message: string, path: string): PatchRejection {
+  return { kind: "rejected", code, message, path };
+}

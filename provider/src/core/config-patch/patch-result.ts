@@ -1,0 +1,46 @@
+import type { JsonObject } from "../json";
+import type { JsonChange } from "./json-edit";
+
+export interface PatchInput {
+  /** Texts of config.json and hf_quant_config.json; null: the checkpoint has no such file. */
+  readonly files: Readonly<Record<string, string | null>>;
+  /** vLLM's name: "auto", "bfloat16", "float16", "fp8", ... */
+  readonly kvCacheDtype: string;
+  readonly quantizationConfigOverrides: JsonObject;
+  /** Merged into the rest of config.json. */
+  readonly configOverrides: JsonObject;
+}
+
+export interface FileChange extends JsonChange {
+  readonly file: string;
+}
+
+export interface PatchWarning {
+  readonly code: "kv-dtype-differs-from-model-dtype" | "quantization-key-in-overrides";
+  readonly message: string;
+}
+
+export type PatchRejectionCode =
+  | "overrides-without-quantization-config"
+  | "overrides-contradict-kv-cache-dtype"
+  | "quantization-config-in-config-overrides"
+  | "config-json-missing"
+  | "file-not-json";
+
+export type PatchResult =
+  | {
+      readonly kind: "patched";
+      /** Only the files that are different, whole. */
+      readonly files: Readonly<Record<string, string>>;
+      readonly changes: readonly FileChange[];
+      readonly warnings: readonly PatchWarning[];
+    }
+  | PatchRejection;
+
+export interface PatchRejection {
+  readonly kind: "rejected";
+  readonly code: PatchRejectionCode;
+  readonly message: string;
+  /** The input at fault, or the file of the checkpoint. */
+  readonly path: string;
+}

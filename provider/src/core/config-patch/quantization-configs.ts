@@ -1,0 +1,50 @@
+import type { Node } from "jsonc-parser";
+import { escapePointer } from "./json-edit";
+import { memberOf, membersOf } from "./json-text";
+
+/** A place of a file, by node and by JSON pointer. */
+export interface Place {
+  readonly node: Node;
+  readonly pointer: string;
+}
+
+/** Keys of config.json that hold a quantization config. Source: vllm 0.32.0 transformers_utils/config.py:890. */
+export const QUANTIZATION_KEYS: readonly string[] = ["quantization_config", "compression_config"];
+
+/**
+ * Keys that ask for a quantized KV cache. JSON null is "no request" to every reader and a missing key is not
+ * (ModelOpt NVFP4 and MXFP8 want it to be there). Quark's kv_cache_group is no such key: null breaks it.
+ * Source: vllm 0.32.0 utils/torch_utils.py:470, attention.py:287, modelopt.py:816 and :1244, quark.py:276.
+ */
+export const KV_REQUEST_KEYS: readonly string[] = ["kv_cache_scheme", "kv_cache_quant_algo"];
+
+/** Every quantization config of a file, in the order of the file. */
+export function quantizationConfigsOf(fileName: string, root: Node): readonly Place[] {
+  return fileName === "config.json" ? configsInside({ node: root, pointer: "" }) : [{ node: root, pointer: "" }];
+}
+
+function configsInside(place: Place): readonly Place[] {
+  return membersOf(place.node).flatMap(({ name, value }) => {
+    if (value.type !== "object") return [];
+    const inner = { node: value, pointer: `${place.pointer}/${escapePointer(name)}` };
+    if (QUANTIZATION_KEYS.includes(name)) return [inner];
+    return name.endsWith("_config") ? configsInside(inner) : [];
+  });
+}
+
+/** Where the settings of a quantization config stand: its inner `quantization` object (ModelOpt's first form), else itself. */
+export function settingsOf(config: Place): Place {
+  const inner = memberOf(config.node, "quantization");
+  return inner?.type === "object" ? { node: inner, pointer: `${config.pointer}/quantization` } : config;
+}
+
+/** The values that ask for a quantized KV cache: on the config itself and in its inner `quantization`. */
+export function kvRequestsOf(config: Place): readonly Place[] {
+  const settings = settingsOf(config);
+  const objects = settings === config ? [config] : [config, settings];
+  return objects.flatMap(({ node, pointer }) =>
+    membersOf(node)
+      .filter(({ name, value }) => KV_REQUEST_KEYS.includes(name) && value.type !== "null")
+      .map(({ name, value }) => ({ node: value, pointer: `${pointer}/${name}` })),
+  );
+}

@@ -1,0 +1,169 @@
+import type { Desired } from "../../provider/src/core/desired";
+import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
+import type { Spec } from "../../provider/src/core/spec";
+import type { Launch } from "../../provider/src/core/step";
+
+/** A declared server, an observed host and their parts as values; tests name only what their rule is about. */
+
+export const SERVER_ID = "kimi-0a1b2c3d";
+export const URN = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/vllm:VllmServer::kimi";
+
+export function spec(parts: Partial<Spec> = {}): Spec {
+  return {
+    host: {
+      host: "gpu1",
+      port: null,
+      user: null,
+      password: null,
+      privateKey: null,
+      privateKeyPassword: null,
+      agentSocketPath: null,
+      hostKey: null,
+      proxy: null,
+      dialErrorLimit: 10,
+      perDialTimeoutSeconds: 15,
+      knownHostsFile: null,
+      sshConfigFile: null,
+      python: null,
+    },
+    model: { path: "/models/kimi" },
+    kvCacheDtype: "auto",
+    quantizationConfigOverrides: {},
+    configOverrides: {},
+    vllm: { executable: null },
+    engine: {},
+    extraArgs: {},
+    environment: {},
+    gpus: { kind: "derived", count: 1 },
+    listen: { address: "127.0.0.1", port: 8000 },
+    allowUnauthenticated: false,
+    apiKey: null,
+    service: { restart: { max: 5, withinSeconds: 600, delaySeconds: 5 } },
+    readiness: { probe: "auto" },
+    timeouts: { connect: 30, ready: 3600, stop: 120 },
+    ...parts,
+  };
+}
+
+export const owner: OwnerRecord = {
+  serverId: SERVER_ID,
+  urn: URN,
+  project: "shop",
+  stack: "prod",
+  name: "kimi",
+  createdBy: "ann@laptop",
+  createdAt: "2026-12-01T10:00:00.000Z",
+  confirmed: true,
+};
+
+export function gpu(index: number, parts: Partial<GpuSeen> = {}): GpuSeen {
+  return {
+    index,
+    uuid: `GPU-${String(index)}`,
+    name: "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+    memoryTotalMib: 97887,
+    memoryUsedMib: 4,
+    computeCapability: "12.0",
+    driverVersion: "580.95.05",
+    processes: [],
+    reservedBy: null,
+    ...parts,
+  };
+}
+
+export const absentServer: ServerSeen = {
+  status: "absent",
+  owner: null,
+  generation: 0,
+  launch: null,
+  leader: null,
+  startedAt: null,
+  ready: null,
+  lastExit: null,
+  restarts: 0,
+  processes: [],
+  secretsMatch: null,
+  modelPathIntact: null,
+  stateFolder: null,
+  logPath: null,
+};
+
+/** A server that runs as `desired` says, proven ready. */
+export function runningServer(desired: Desired, parts: Partial<ServerSeen> = {}): ServerSeen {
+  return {
+    ...absentServer,
+    status: "ready",
+    owner,
+    generation: 3,
+    launch: {
+      fingerprint: desired.launch.fingerprint,
+      executable: desired.launch.executable,
+      modelPath: desired.launch.modelPath,
+      listen: desired.launch.listen,
+      servedModelNames: [...desired.launch.servedModelNames],
+      restart: { ...desired.launch.restart },
+      gpuUuids: ["GPU-0"],
+    },
+    leader: { pid: 4242, startTicks: 99 },
+    startedAt: "2026-12-01T10:01:00Z",
+    ready: {
+      generation: 3,
+      readyAt: "2026-12-01T10:06:12Z",
+      startSeconds: 312,
+      modelNames: ["kimi"],
+      modelRoot: desired.launch.modelPath,
+      maxModelLen: 131072,
+      cacheConfig: { cache_dtype: "bfloat16" },
+      probe: "completion",
+    },
+    processes: [{ pid: 4242, startTicks: 99, sessionId: 4242, uid: 1000, state: "S", command: "vllm serve" }],
+    secretsMatch: true,
+    modelPathIntact: true,
+    stateFolder: `/home/ann/.local/state/pulumi-vllm/${SERVER_ID}`,
+    logPath: `/home/ann/.local/state/pulumi-vllm/${SERVER_ID}/logs/3.log`,
+    ...parts,
+  };
+}
+
+export function observed(parts: Partial<Observed> = {}): Observed {
+  return {
+    host: {
+      hostname: "gpu1",
+      user: "ann",
+      uid: 1000,
+      home: "/home/ann",
+      bootId: "boot-1",
+      stateRoot: "/home/ann/.local/state/pulumi-vllm",
+      pythonVersion: "3.11.2",
+      diskFreeBytes: 1e12,
+      shmFreeBytes: 1e11,
+    },
+    gpus: [gpu(0), gpu(1)],
+    gpuError: null,
+    server: absentServer,
+    executable: { found: true, path: "/opt/vllm/bin/vllm", version: "0.32.0" },
+    checkpoint: {
+      found: true,
+      path: "/models/kimi",
+      files: { "config.json": '{"architectures":["X"],"dtype":"bfloat16"}\n', "hf_quant_config.json": null },
+      weightFiles: 2,
+      weightBytes: 1e9,
+    },
+    port: { free: true },
+    ...parts,
+  };
+}
+
+export const launch: Launch = {
+  fingerprint: "f00d",
+  executable: "/opt/vllm/bin/vllm",
+  modelPath: "/models/kimi",
+  configYaml: 'fingerprint-value: "f00d"\n',
+  environment: {},
+  secretEnvironment: {},
+  gpus: { kind: "count", count: 1, prefer: [] },
+  listen: { address: "127.0.0.1", port: 8000 },
+  servedModelNames: ["kimi"],
+  restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },
+  drainSeconds: 20,
+};

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import type { Desired } from "../../provider/src/core/desired";
+import type { ServerStatus } from "../../provider/src/core/observed";
+import { plan } from "../../provider/src/core/plan";
+import type { OverlayStep, StartStep, StopStep, WaitStep } from "../../provider/src/core/step";
+import { absentServer, launch, observed, owner, runningServer, spec } from "../support/host-facts";
+
+const overlay: OverlayStep = {
+  kind: "overlay",
+  name: "abc",
+  checkpointPath: "/models/kimi",
+  files: { "config.json": "{}" },
+  record: {},
+};
+const plain: Desired = { launch, overlay: null, warnings: [] };
+const patched: Desired = { launch, overlay, warnings: [] };
+const unconfirmed = { ...owner, confirmed: false };
+const start: StartStep = { kind: "start", launch };
+const stop: StopStep = { kind: "stop", drainSeconds: 20, killAfterSeconds: 120, gpuFreeSeconds: 60 };
+const wait: WaitStep = {
+  kind: "wait",
+  probe: "auto",
+  apiKey: null,
+  fingerprint: "f00d",
+  timeoutSeconds: 3600,
+  fatalPatterns: ["boom"],
+};
+const planFor = (desired: Desired, server: Parameters<typeof observed>[0]): readonly unknown[] =>
+  plan(spec(), desired, observed(server), unconfirmed, ["boom"]);
+
+describe("plan", () => {
+  it("claims, patches, starts and waits where nothing is there", () => {
+    expect(planFor(patched, {})).toEqual([{ kind: "claim", owner: unconfirmed }, overlay, start, wait]);
+  });
+
+  it("does nothing where the declared server answers", () => {
+    expect(planFor(plain, { server: runningServer(plain) })).toEqual([]);
+  });
+
+  it("only waits for a declared server that is still starting, so that a cut start is taken up again", () => {
+    expect(planFor(plain, { server: runningServer(plain, { status: "starting", ready: null }) })).toEqual([wait]);
+  });
+
+  it("changes the restart policy of a running server without a restart", () => {
+    const restart = { max: 0, withinSeconds: 600, delaySeconds: 5 };
+    const desired: Desired = { ...plain, launch: { ...launch, restart } };
+    expect(planFor(desired, { server: runningServer(plain) })).toEqual([{ kind: "policy", restart }]);
+  });
+
+  it("builds the overlay before it stops what runs, and starts after", () => {
+    const other = runningServer({ ...plain, launch: { ...launch, fingerprint: "other" } });
+    expect(planFor(patched, { server: other })).toEqual([overlay, stop, start, wait]);
+  });
+
+  it.each<ServerStatus>(["unresponsive", "restarting", "crashed", "orphaned", "rebooted"])(
+    "ends what is left before it starts a server that is %s",
+    (status) => {
+      expect(planFor(plain, { server: runningServer(plain, { status }) })).toEqual([stop, start, wait]);
+    },
+  );
+
+  it("starts a cleanly stopped server without another stop", () => {
+    const stopped = runningServer(plain, { status: "stopped", processes: [], leader: null });
+    expect(planFor(plain, { server: stopped })).toEqual([start, wait]);
+  });
+
+  it.each([{ secretsMatch: false }, { modelPathIntact: false }])("restarts a ready server with %o", (parts) => {
+    expect(planFor(plain, { server: runningServer(plain, parts) })).toEqual([stop, start, wait]);
+  });
+
+  it("waits for no GPU memory on a host without GPUs", () => {
+    const crashed = runningServer(plain, { status: "crashed" });
+    expect(planFor(plain, { server: crashed, gpus: null })[0]).toEqual({ ...stop, gpuFreeSeconds: 0 });
+  });
+
+  it("gives a long drain the time it was promised", () => {
+    const slow = spec({ extraArgs: { "shutdown-timeout": 300 } });
+    const steps = plan(slow, plain, observed({ server: runningServer(plain, { status: "crashed" }) }), owner, []);
+    expect(steps[0]).toEqual({ ...stop, drainSeconds: 300, killAfterSeconds: 315 });
+  });
+
+  it("keeps the record of an absent server out of the plan of one that is there", () => {
+    expect(planFor(plain, { server: { ...absentServer, status: "stopped", owner } })).toEqual([start, wait]);
+  });
+});

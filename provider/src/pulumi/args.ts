@@ -1,0 +1,106 @@
+import type { Input } from "@pulumi/pulumi";
+import type { EngineArgs, InputObject } from "./engine-args";
+import type { HostArgs } from "./host-args";
+
+/**
+ * What a vLLM server should be. Every input may be an output of another resource. Problems are reported all at once, each
+ * at its property path, before anything is done. "Restart" below: the server stops, frees its GPUs and starts again.
+ */
+export interface VllmServerArgs {
+  /**
+   * Where it runs: "gpu1", "ubuntu@gpu1", an alias of ~/.ssh/config, or all of it as an object. Required.
+   * Another machine: replacement, the new one first. Other credentials: no restart.
+   */
+  readonly host: Input<string | HostArgs>;
+  /** What is served. Required. Change: restart. */
+  readonly model: Input<ModelArgs>;
+  /**
+   * Type of the KV cache, by vLLM's names: "auto", "bfloat16", "float16", "fp8", "fp8_e4m3", ... Default "auto": what the checkpoint asks for.
+   * A 16-bit type also takes the request for another one out of the checkpoint's config (in a copy, never in the checkpoint). Change: restart.
+   */
+  readonly kvCacheDtype?: Input<string> | undefined;
+  /**
+   * Merged into the checkpoint's quantization config wherever it stands (config.json, hf_quant_config.json); null sets null,
+   * nothing is deleted. Default {}. Applied to a copy of the file; the checkpoint itself is never written. Change: restart.
+   */
+  readonly quantizationConfigOverrides?: InputObject | undefined;
+  /** The same for the rest of config.json. Default {}. Change: restart. */
+  readonly configOverrides?: InputObject | undefined;
+  /** Which vLLM. Default: the `vllm` of the user's login environment on the host. Change: restart. */
+  readonly vllm?: Input<VllmArgs> | undefined;
+  /** vLLM's flags that nearly everybody uses. Default {}. Change: restart. */
+  readonly engine?: Input<EngineArgs> | undefined;
+  /**
+   * Any other flag: vLLM's long name without the dashes in front, e.g. "stream-interval": 4. true = `--name`, false = `--no-name`,
+   * a list = several words, an object = JSON. A name that the installed vLLM does not know is an error before anything
+   * is stopped. Default {}. Change: restart.
+   */
+  readonly extraArgs?: InputObject | undefined;
+  /**
+   * Variables of the server's process. Values that are Pulumi secrets, and those whose name ends in TOKEN, KEY, SECRET or
+   * PASSWORD, are encrypted in state. Default {}. Change: restart.
+   */
+  readonly environment?: Input<{ readonly [name: string]: Input<string> }> | undefined;
+  /**
+   * How many GPUs, or which: indexes or UUIDs. Default: as many as the parallel sizes need. Picked from GPUs that are
+   * really free, recorded by UUID, kept across restarts. Change: restart.
+   */
+  readonly gpus?: Input<number | readonly Input<number | string>[]> | undefined;
+  /** Where it listens. Default 127.0.0.1, port 8000. Change: restart. */
+  readonly listen?: Input<ListenArgs> | undefined;
+  /** Says in words that an address other than loopback may go without apiKey. Default false. Change: restart. */
+  readonly allowUnauthenticated?: Input<boolean> | undefined;
+  /** The key that requests must carry. Always a secret: only ever in a file that nobody else can read, and the process's environment. Default: none. Change: restart. */
+  readonly apiKey?: Input<string> | undefined;
+  /** How the process is looked after. Change: no restart. */
+  readonly service?: Input<ServiceArgs> | undefined;
+  /** How "ready" is proven. Change: nothing until the next start. */
+  readonly readiness?: Input<ReadinessArgs> | undefined;
+  /** How long each phase may take. Change: nothing until the next operation. */
+  readonly timeouts?: Input<TimeoutArgs> | undefined;
+}
+
+export interface ModelArgs {
+  /** Folder of a checkpoint on the host: absolute, or below the user's home with "~/". */
+  readonly path: Input<string>;
+}
+
+export interface VllmArgs {
+  /** Path of a `vllm` command on the host. Default: found in the login environment. */
+  readonly executable?: Input<string> | undefined;
+}
+
+export interface ListenArgs {
+  /** Address to listen on. Any but loopback needs apiKey or allowUnauthenticated. Default "127.0.0.1". */
+  readonly address?: Input<string> | undefined;
+  /** TCP port. Default 8000. */
+  readonly port?: Input<number> | undefined;
+}
+
+export interface ServiceArgs {
+  /** Starting again by itself when the process dies. */
+  readonly restart?: Input<RestartArgs> | undefined;
+}
+
+export interface RestartArgs {
+  /** Automatic starts allowed within withinSeconds; 0 = never. Default 5. */
+  readonly max?: Input<number> | undefined;
+  /** Seconds. Default 600. */
+  readonly withinSeconds?: Input<number> | undefined;
+  /** Seconds between death and the next start. Default 5. */
+  readonly delaySeconds?: Input<number> | undefined;
+}
+
+export interface ReadinessArgs {
+  /** The request that must be answered: "auto" (by what the server can do), "completion", "chat", "embedding", "health". Default "auto". */
+  readonly probe?: Input<"auto" | "completion" | "chat" | "embedding" | "health"> | undefined;
+}
+
+export interface TimeoutArgs {
+  /** Seconds until a connection stands, over all tries. Default 60. */
+  readonly connect?: Input<number> | undefined;
+  /** Seconds from start to ready. Default 3600. */
+  readonly ready?: Input<number> | undefined;
+  /** Seconds that running requests get to finish before the server is ended. Default 60. */
+  readonly stop?: Input<number> | undefined;
+}

@@ -1,0 +1,95 @@
+import { createUrn, dynamic, mergeOptions, type CustomResourceOptions, type Output } from "@pulumi/pulumi";
+import type { ServerOutputs } from "../core/outputs";
+import type { VllmServerArgs } from "./args";
+import { blob } from "./blob";
+import { withSecretInputs } from "./secret-inputs";
+
+const MODULE = "vllm";
+const TYPE = "VllmServer";
+
+type OutputProperties = { readonly [Name in keyof ServerOutputs]: Output<ServerOutputs[Name]> };
+
+/** Pulumi makes an output property of every name it is given; undefined = comes from the provider. */
+const fromProvider: { readonly [Name in keyof ServerOutputs]: undefined } = {
+  url: undefined,
+  baseUrl: undefined,
+  servedModelName: undefined,
+  tunnelCommand: undefined,
+  modelPath: undefined,
+  configHash: undefined,
+  vllmVersion: undefined,
+  resolvedKvCacheDtype: undefined,
+  maxModelLen: undefined,
+  gpuUuids: undefined,
+  logPath: undefined,
+  generation: undefined,
+  status: undefined,
+  drift: undefined,
+  startedAt: undefined,
+  startDurationSeconds: undefined,
+  pid: undefined,
+  bootId: undefined,
+};
+
+/**
+ * One vLLM server on one host: `up` makes it run and answer, `preview` says what would change, `refresh` looks at the host,
+ * `destroy` ends it and proves that its GPUs are free.
+ */
+export class VllmServer extends dynamic.Resource implements OutputProperties {
+  /** Root of the server as seen on its host, e.g. "http://127.0.0.1:8000". Known in preview. */
+  declare readonly url: Output<string>;
+  /** Base of the OpenAI API: url + "/v1". Known in preview. */
+  declare readonly baseUrl: Output<string>;
+  /** The name that requests use for the model. Known in preview. */
+  declare readonly servedModelName: Output<string>;
+  /** The ssh command that brings a loopback port to this machine; null where the server listens elsewhere. Known in preview. */
+  declare readonly tunnelCommand: Output<string | null>;
+  /** Folder on the host that vLLM serves: the checkpoint, or the copy with changed config files. */
+  declare readonly modelPath: Output<string | null>;
+  /** Hash of the declaration. */
+  declare readonly configHash: Output<string | null>;
+  declare readonly vllmVersion: Output<string | null>;
+  /** KV cache type the running server settled on; kvCacheDtype is the wish. */
+  declare readonly resolvedKvCacheDtype: Output<string | null>;
+  /** Tokens of prompt and answer together, as the running server says. */
+  declare readonly maxModelLen: Output<number | null>;
+  declare readonly gpuUuids: Output<readonly string[]>;
+  /** Log of the newest start, on the host. */
+  declare readonly logPath: Output<string | null>;
+  /** Starts counted so far, automatic ones too. */
+  declare readonly generation: Output<number>;
+  /** "ready", "crashed", "rebooted", ... as last seen. */
+  declare readonly status: Output<string>;
+  /** Why the host is not as declared, in words; [] when it is. */
+  declare readonly drift: Output<readonly string[]>;
+  /** ISO 8601, UTC. */
+  declare readonly startedAt: Output<string | null>;
+  /** Seconds from start to ready. */
+  declare readonly startDurationSeconds: Output<number | null>;
+  declare readonly pid: Output<number | null>;
+  /** Boot of the host that pid belongs to. */
+  declare readonly bootId: Output<string | null>;
+
+  /** @param name unique in the stack; the server's folder and process on the host are named after it */
+  constructor(name: string, args: VllmServerArgs, options?: CustomResourceOptions) {
+    super(
+      blob,
+      name,
+      { ...fromProvider, ...withSecretInputs(args), __urn: urnOf(name, options) },
+      mergeOptions(options, { additionalSecretOutputs: ["apiKey"] }),
+      MODULE,
+      TYPE,
+    );
+  }
+}
+
+/**
+ * The URN as a promise, not as an output: an output would carry a dependency on the parent, and a child that depends
+ * on its own component waits for its siblings, which wait for it.
+ */
+function urnOf(name: string, options: CustomResourceOptions | undefined): Promise<string> {
+  const urn = createUrn(name, `pulumi-nodejs:dynamic/${MODULE}:${TYPE}`, options?.parent);
+  return new Promise((resolve) => {
+    urn.apply(resolve);
+  });
+}

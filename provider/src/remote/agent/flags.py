@@ -1,0 +1,68 @@
+"""Long flags that the installed vLLM knows. Asking costs 14 s, so the answer is kept per executable and version."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Dict, List
+
+from agent import command, executable, paths, records
+from agent.failure import AgentFailure
+
+# Imports of torch and vLLM from a cold network disk take minutes.
+DEADLINE_SECONDS = 300.0
+LONGEST_EVIDENCE = 500
+
+# argparse indents an option by exactly two spaces; its help, and examples in prose, stand deeper.
+_OPTION_LINE = re.compile(r"^ {2}(-\S.*)$", re.MULTILINE)
+_LONG_FLAG = re.compile(r"--([a-z0-9][a-z0-9._-]*)", re.IGNORECASE)
+
+
+def run(request: Dict[str, Any]) -> Dict[str, Any]:
+    """Op flags: {version, flags}; names without dashes in front, negative forms ("no-...") among them, sorted.
+
+    Raises VLLM_NOT_FOUND when the executable does not answer `serve --help=all`.
+    """
+    found = executable.find(request["executable"])
+    if not found["found"]:
+        raise AgentFailure("VLLM_NOT_FOUND", "Cannot ask vLLM for its flags: %s" % found["reason"])
+    path, version = found["path"], found["version"]
+    kept = paths.flags_folder() / ("%s.json" % hashlib.sha256(("%s\n%s" % (path, version)).encode()).hexdigest()[:16])
+    known = records.read_json(kept)
+    if not isinstance(known, dict) or not known.get("flags"):
+        known = {"executable": path, "version": version, "flags": _ask(path)}
+        # Without a version nothing would tell that the answer has become old.
+        if version is not None:
+            records.write_json(kept, known)
+    return {"version": version, "flags": known["flags"]}
+
+
+def parse_help(text: str) -> List[str]:
+    """Long flags of argparse's help text, without dashes."""
+    found = set()
+    for line in _OPTION_LINE.findall(text):
+        # "-tp N, --tensor-parallel-size N  how many": what comes after two spaces is prose.
+        for word in re.split(r",\s+", re.split(r"\s{2,}", line)[0]):
+            flag = _LONG_FLAG.match(word)
+            if flag is not None:
+                found.add(flag.group(1))
+    return sorted(found)
+
+
+def _ask(path: str) -> List[str]:
+    environment = executable.environment_for(path)
+    # A narrow terminal would break long option lists over several lines.
+    environment.update({"COLUMNS": "400", "NO_COLOR": "1", "PAGER": "cat"})
+    try:
+        told = command.run([path, "serve", "--help=all"], environment, DEADLINE_SECONDS)
+    except OSError as error:
+        raise AgentFailure("VLLM_NOT_FOUND", "Cannot run %s: %s" % (path, error.strerror)) from error
+    flags = parse_help(told.stdout)
+    if told.code != 0 or not flags:
+        end = "no end within %.0f s" % DEADLINE_SECONDS if told.code is None else "exit code %d" % told.code
+        raise AgentFailure(
+            "VLLM_NOT_FOUND",
+            "Cannot ask %s for its flags: %s and %d flags, need the help text" % (path, end, len(flags)),
+            evidence=(told.stderr or told.stdout).strip()[-LONGEST_EVIDENCE:] or None,
+        )
+    return flags

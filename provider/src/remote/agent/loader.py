@@ -1,0 +1,66 @@
+"""Turns standard input into a running agent. Nothing of it is ever written to the host.
+
+Wire format of stdin, written whole by the client (remote/agent-bundle.ts):
+
+    b"<length of Z in bytes, decimal>\\n" + Z + <request, JSON, UTF-8, to the end of stdin>
+
+    Z = zlib.compress(UTF-8 of the JSON object
+        {"loader": <text of this file>, "modules": {"agent": <text of __init__.py>, "agent.main": <text of main.py>, ...}})
+
+One entry of "modules" per *.py file of this folder except this one: "agent.<file name without .py>", and "agent" for
+__init__.py. The command line is: sh -c '<launch.sh>' sh '<path of the Python to use, or empty>', with launch.sh changed
+by one rule: lines that start with # are left out, the others are joined by one space (csh knows no line breaks inside quotes).
+
+The bootstrap in launch.sh reads length and Z and runs this text with the globals `modules` (dict) and `request` (bytes).
+stdout then holds one event of the agent protocol a line. Exit codes: 0 result, 2 error event, 3 no fitting Python (error
+event), 1 the client is gone or the bundle was cut (no last event), 4 the deadline passed and the agent did not come to an end.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import linecache
+import sys
+
+PACKAGE = "agent"
+
+
+class BundleFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the package from texts in memory; tracebacks show their lines."""
+
+    def __init__(self, sources):
+        self.sources = sources
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname not in self.sources:
+            return None
+        name = fullname.replace(".", "/")
+        origin = name + ("/__init__.py" if fullname == PACKAGE else ".py")
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin, is_package=fullname == PACKAGE)
+        spec.has_location = True
+        return spec
+
+    def get_source(self, fullname):
+        return self.sources[fullname]
+
+    def get_code(self, fullname):
+        source = self.sources[fullname]
+        origin = self.find_spec(fullname).origin
+        # Without a time stamp, linecache never looks for the file.
+        linecache.cache[origin] = (len(source), None, source.splitlines(True), origin)
+        return compile(source, origin, "exec", dont_inherit=True)
+
+    def is_package(self, fullname):
+        return fullname == PACKAGE
+
+
+def start(sources, request_bytes):
+    sys.meta_path.insert(0, BundleFinder(sources))
+    importlib.import_module(PACKAGE + ".main").main(request_bytes)
+
+
+if __name__ == "agent_loader":
+    # Set by the bootstrap in launch.sh.
+    start(globals()["modules"], globals()["request"])

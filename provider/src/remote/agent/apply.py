@@ -1,0 +1,75 @@
+"""Carries out the steps of a plan, in order, under the server's lock."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, Callable, Optional
+
+from agent import events, launch, lock, overlay, ownership, paths, restart_policy, run_record, stop, wait
+from agent.failure import AgentFailure
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """ApplyResult of remote/protocol.ts: one result a step. A wait that does not end "ready" is the last one.
+
+    A start holds the lock of the whole host as well, until the wait after it has ended: two servers that
+    start together could both take the same port or GPU. Stops need no turn.
+    """
+    server_id = request["serverId"]
+    folder = paths.server_folder(server_id)
+    results: list[dict[str, Any]] = []
+    with lock.held(folder / "lock", request["client"], request["lockWaitSeconds"]):
+        _demand_expected(server_id, request["expect"])
+        with ExitStack() as host:
+            for step in request["steps"]:
+                kind = step["kind"]
+                if kind == "start":
+                    host.enter_context(
+                        lock.held(paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"])
+                    )
+                events.emit({"event": "step", "kind": kind, "state": "begin"})
+                result = _carry_out(server_id, step)
+                events.emit({"event": "step", "kind": kind, "state": "end"})
+                results.append(result)
+                if kind == "wait":
+                    host.close()
+                    if result["wait"]["outcome"] != "ready":
+                        break
+    return {"steps": results}
+
+
+def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:
+    """What the plan was made for is what is there, or the plan is made again."""
+    found = run_record.read(server_id)
+    leader = run_record.living(found, "leader")
+    seen: tuple[int, Optional[int]] = (run_record.generation_of(found), None if leader is None else leader[0])
+    wanted = (expect["generation"], expect["leaderPid"])
+    if seen != wanted:
+        raise AgentFailure(
+            "CHANGED_MEANWHILE",
+            f"Cannot change {server_id}: found start {seen[0]} with process {seen[1]}, need start {wanted[0]} with "
+            f"process {wanted[1]} as the plan saw them",
+            retryable=True,
+        )
+
+
+def _carry_out(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
+    kind = step["kind"]
+    found = _STEPS[kind](server_id, step)
+    return {"kind": kind} if found is None else {"kind": kind, **found}
+
+
+_STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
+    "claim": lambda server_id, step: _nothing(ownership.claim(server_id, step)),
+    "overlay": lambda _server_id, step: dict(overlay.build(step)),
+    "stop": lambda server_id, step: {"stop": stop.run(server_id, step)},
+    "start": lambda server_id, step: {"start": launch.run(server_id, step)},
+    "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
+    "policy": lambda server_id, step: _nothing(restart_policy.write(server_id, step["restart"])),
+    "confirm": lambda server_id, _step: _nothing(ownership.confirm(server_id)),
+    "forget": lambda server_id, _step: _nothing(ownership.forget(server_id)),
+}
+
+
+def _nothing(_result: object) -> None:
+    """These steps have no result but that they were done."""

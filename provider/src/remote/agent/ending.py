@@ -1,0 +1,78 @@
+"""How processes of one server are brought to an end. Used by the supervisor and by the stop step alike.
+
+`look` lists the members that live, `pause` waits (and reaps, where the caller is their parent).
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Callable, Optional
+
+from agent import processes, signals
+
+Look = Callable[[], "list[processes.Process]"]
+Pause = Callable[[float], None]
+
+# EngineCore and its workers took 5.4 s to remove their shared memory and leave. Source: vLLM 0.32.0, measured.
+ORPHAN_GRACE_SECONDS = 8.0
+# A process that is not gone by then sits in the kernel (state D, or a driver that does not let go).
+KILL_SECONDS = 10.0
+
+
+def end_server(look: Look, pause: Pause, leader: Optional[tuple[int, int]], drain_seconds: Optional[float]) -> list[processes.Process]:
+    """Ends everything `look` shows; returns what could not be ended.
+
+    `drain_seconds`: how long a ready leader may take after one SIGTERM; None: it is not ready, and is killed
+    with its whole session at once. While vLLM's engine starts it swallows a SIGTERM, and there is nothing to drain.
+    """
+    if leader is not None and processes.is_same(*leader):
+        if drain_seconds is None or not _leaves_after_term(leader, drain_seconds, pause):
+            return kill_all(look, pause)
+    return end_orphans(look, pause)
+
+
+def end_orphans(look: Look, pause: Pause) -> list[processes.Process]:
+    """For what outlived its leader: SIGTERM to the topmost ones (they clean up and end their own children), then SIGKILL."""
+    deadline = time.monotonic() + ORPHAN_GRACE_SECONDS
+    asked: set[tuple[int, int]] = set()
+    while True:
+        alive = look()
+        if not alive:
+            return []
+        if time.monotonic() >= deadline:
+            return kill_all(look, pause)
+        for top in topmost(alive):
+            identity = (top.pid, top.start_ticks)
+            if identity not in asked:
+                asked.add(identity)
+                signals.send(top.pid, top.start_ticks, signal.SIGTERM)
+        pause(0.1)
+
+
+def kill_all(look: Look, pause: Pause) -> list[processes.Process]:
+    """SIGKILL to every member, again until none is left (a fork can slip through one round)."""
+    deadline = time.monotonic() + KILL_SECONDS
+    while True:
+        alive = look()
+        if not alive or time.monotonic() >= deadline:
+            return alive
+        for member in alive:
+            signals.send(member.pid, member.start_ticks, signal.SIGKILL)
+        pause(0.05)
+
+
+def topmost(members: list[processes.Process]) -> list[processes.Process]:
+    """Members whose parent is none of them."""
+    pids = {member.pid for member in members}
+    return [member for member in members if member.ppid not in pids]
+
+
+def _leaves_after_term(leader: tuple[int, int], seconds: float, pause: Pause) -> bool:
+    signals.send(*leader, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while processes.is_same(*leader):
+        if time.monotonic() >= deadline:
+            return False
+        pause(0.1)
+    return True

@@ -1,0 +1,64 @@
+"""GPU memory after a stop: done only when every GPU is back where it was before the start."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Mapping
+
+from agent import events, gpu_holders, gpus
+from agent.failure import AgentFailure
+
+_POLL_SECONDS = 0.5
+
+
+def allowance_mib(baseline_mib: int) -> float:
+    """How much more than before the start still counts as given back."""
+    return max(64.0, baseline_mib * 0.02)
+
+
+def wait_until_released(
+    server_id: str, baseline_mib: Mapping[str, int], seconds: float, strangers_may_hold: bool
+) -> dict[str, int]:
+    """MiB in use per UUID of the baseline, once all are back. Raises GPU_MEMORY_HELD naming the holders after `seconds`.
+
+    `strangers_may_hold`: nothing of ours lived when the stop began, so what others took since then, and show
+    as theirs, is no business of this stop.
+    """
+    if not baseline_mib:
+        return {}
+    end = time.monotonic() + seconds
+    is_told = False
+    while True:
+        used = {uuid: mib for uuid, mib in gpus.memory_used().items() if uuid in baseline_mib}
+        held = [uuid for uuid, mib in used.items() if mib > baseline_mib[uuid] + allowance_mib(baseline_mib[uuid])]
+        if not held or (strangers_may_hold and _are_strangers(held, used, baseline_mib)):
+            return used
+        if time.monotonic() >= end:
+            raise _failure(server_id, held, used, baseline_mib)
+        if not is_told:
+            events.emit({"event": "waiting", "reason": f"GPU memory to be given back: {_amounts(held, used, baseline_mib)}"})
+            is_told = True
+        time.sleep(_POLL_SECONDS)
+
+
+def _are_strangers(held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> bool:
+    """Whether what is used above the baseline is shown as other processes' on every one of these GPUs."""
+    explained = {gpu["uuid"]: sum(holder["usedMib"] or 0 for holder in gpu["processes"]) for gpu in gpus.query()[0] or []}
+    return all(
+        used[uuid] - explained.get(uuid, 0) <= baseline_mib[uuid] + allowance_mib(baseline_mib[uuid]) for uuid in held
+    )
+
+
+def _failure(server_id: str, held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> AgentFailure:
+    holders = gpu_holders.describe(server_id, held)
+    return AgentFailure(
+        "GPU_MEMORY_HELD",
+        f"Cannot free the GPUs of {server_id}: {_amounts(held, used, baseline_mib)}",
+        evidence="; ".join(holders) or "no process is shown for them: the driver itself, or another container",
+        change="end the holder, then try again; when there is none: reset the GPU or restart the host",
+        retryable=True,
+    )
+
+
+def _amounts(held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> str:
+    return ", ".join(f"{uuid} has {used[uuid]} MiB in use, need {baseline_mib[uuid]}" for uuid in held)

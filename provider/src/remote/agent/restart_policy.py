@@ -1,0 +1,45 @@
+"""When a server that died is started again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agent import paths, records
+
+
+@dataclass(frozen=True)
+class RestartPolicy:
+    """At most `max` automatic starts within any `within_seconds`; 0 = never. `delay_seconds` before each."""
+
+    max: int
+    within_seconds: float
+    delay_seconds: float
+
+    @staticmethod
+    def parse(value: dict[str, Any]) -> RestartPolicy:
+        return RestartPolicy(int(value["max"]), float(value["withinSeconds"]), float(value["delaySeconds"]))
+
+
+def allows(policy: RestartPolicy, restarts_at: list[float], now: float) -> bool:
+    """Whether one more automatic start is allowed. `restarts_at` and `now` in seconds of one monotonic clock."""
+    recent = [at for at in restarts_at if now - at <= policy.within_seconds]
+    return len(recent) < policy.max
+
+
+def current(server_id: str, fallback: RestartPolicy) -> RestartPolicy:
+    """policy.json as it stands now, so that limits can change under a running supervisor."""
+    found = records.read_json(paths.server_folder(server_id) / "policy.json")
+    try:
+        return RestartPolicy.parse(found)
+    except (TypeError, KeyError, ValueError):
+        return fallback
+
+
+def write(server_id: str, restart: dict[str, Any]) -> None:
+    """Step policy: from the next death on these limits count. launch.json says the same, for whoever compares."""
+    folder = paths.server_folder(server_id)
+    records.write_json(folder / "policy.json", restart)
+    launch = records.read_json(folder / "launch.json")
+    if isinstance(launch, dict):
+        records.write_json(folder / "launch.json", {**launch, "restart": restart})

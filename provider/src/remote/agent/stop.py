@@ -1,0 +1,100 @@
+"""Step stop: ends whatever is left of a server, and looks whether it really is gone."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Optional
+
+from agent import (
+    ending,
+    gpu_release,
+    paths,
+    processes,
+    readiness,
+    records,
+    run_record,
+    shm,
+    supervisor_end,
+    temp_files,
+)
+from agent.failure import AgentFailure
+
+# Engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured.
+_TEARDOWN_SECONDS = 15.0
+
+
+def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
+    """StopResult of remote/protocol.ts. Raises STOP_INCOMPLETE or GPU_MEMORY_HELD; can be repeated after any cut."""
+    began = time.monotonic()
+    found = run_record.read(server_id)
+    launch = records.read_json(paths.server_folder(server_id) / "launch.json") or {}
+    records.write_json(paths.server_folder(server_id) / "stop-intent", {"at": run_record.now()})
+    members = processes.members_of(server_id, found)
+    orphans = _orphans(members, found)
+
+    _end(server_id, step, launch, found, members)
+    shm_names = _shm_names(found)
+    removed_before = supervisor_end.await_end(server_id)
+    _demand_nothing_lives(server_id)
+    removed = sorted({*removed_before, *shm.remove_unused({*shm_names, *_shm_names(run_record.read(server_id))})})
+    temp_files.empty(paths.temp_folder(server_id))
+    _close_record(server_id)
+    return {
+        "ended": [{"pid": member.pid, "command": member.command} for member in members],
+        "orphans": orphans,
+        "removedShm": removed,
+        "gpuMemoryMib": gpu_release.wait_until_released(
+            server_id, launch.get("gpuBaselineMib") or {}, step["gpuFreeSeconds"], strangers_may_hold=not members
+        ),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def _end(
+    server_id: str,
+    step: dict[str, Any],
+    launch: dict[str, Any],
+    found: Optional[dict[str, Any]],
+    members: list[processes.Process],
+) -> None:
+    port = int((launch.get("listen") or {}).get("port") or 0)
+    is_ready = found is not None and readiness.has_served(server_id, found, members, port)
+    drain = min(step["drainSeconds"] + _TEARDOWN_SECONDS, step["killAfterSeconds"])
+    ending.end_server(
+        lambda: _members(server_id), time.sleep, run_record.living(found, "leader"), drain if is_ready else None
+    )
+
+
+def _members(server_id: str) -> list[processes.Process]:
+    """By the record as it stands: a restart that was under way may have added a session."""
+    return processes.members_of(server_id, run_record.read(server_id))
+
+
+def _orphans(members: list[processes.Process], found: Optional[dict[str, Any]]) -> int:
+    leader = run_record.living(found, "leader")
+    leader_pid = None if leader is None else leader[0]
+    return sum(1 for member in ending.topmost(members) if member.pid != leader_pid)
+
+
+def _demand_nothing_lives(server_id: str) -> None:
+    left = ending.kill_all(lambda: _members(server_id), time.sleep)
+    if left:
+        raise AgentFailure(
+            "STOP_INCOMPLETE",
+            f"Cannot stop {server_id}: {len(left)} of its processes outlive SIGKILL, need none",
+            evidence="; ".join(f"pid {one.pid}, state {one.state}: {one.command}" for one in left),
+            change="reset the driver or restart the host: a process in the kernel's hands needs a reboot or driver reset",
+            retryable=True,
+        )
+
+
+def _shm_names(found: Optional[dict[str, Any]]) -> list[str]:
+    """Names of another boot are gone with its memory; what is called so now is somebody else's."""
+    return list(found.get("shm") or []) if found is not None and run_record.is_of_this_boot(found) else []
+
+
+def _close_record(server_id: str) -> None:
+    """The supervisor is gone: where it could not say so itself (killed, another boot), this is said for it."""
+    found = run_record.read(server_id)
+    if found is not None:
+        run_record.write(server_id, {**run_record.closed(found, "stopped"), "shm": []})

@@ -1,0 +1,204 @@
+"""The small service manager of one server: starts vLLM, records how it ends, cleans up after it, starts it again.
+
+Forked from the agent; the only writer of run.json while it lives.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from agent import (
+    ending,
+    logs,
+    paths,
+    processes,
+    readiness,
+    restart_policy,
+    run_record,
+    server_process,
+    shm,
+    temp_files,
+)
+from agent.failure import AgentFailure
+from agent.run_file import RunFile
+
+_YOUNG_SECONDS = 120.0
+_LOOK_YOUNG_SECONDS = 1.0
+_LOOK_SECONDS = 5.0
+_HEARD = {signal.SIGCHLD, signal.SIGTERM}
+# What a shell answers for a command that it cannot run.
+_EXIT_CANNOT_EXECUTE = 127
+
+
+@dataclass(frozen=True)
+class Plan:
+    server_id: str
+    command: server_process.Command
+    port: int
+    drain_seconds: float
+    restart: restart_policy.RestartPolicy
+    temp: Path
+
+
+class Supervisor:
+    def __init__(self, plan: Plan, previous: Optional[dict[str, Any]]) -> None:
+        self.plan = plan
+        self.file = RunFile(plan.server_id, previous)
+        self.is_told_to_stop = False
+        self.leader_status: Optional[int] = None
+        self.started_wall = 0.0
+        self.restarts_at: list[float] = []
+
+    def live(self, report: int) -> None:
+        """Until the server is stopped or given up. Writes how the first start went to `report`, as one JSON object:
+        {} or {"errno"} or {"failure": {code, summary}}."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+        refusal = self._start()
+        _tell(report, refusal)
+        if refusal:
+            self.file.finished("gave-up")
+            return
+        while True:
+            self._watch()
+            if self._clean_up():
+                self.file.finished("gave-up")
+                return
+            state = self._restart()
+            if state != "running":
+                self.file.finished(state)
+                return
+
+    def _start(self) -> dict[str, Any]:
+        """Starts the next generation; {} or why it does not run, which is then recorded like an exit."""
+        generation = self.file.next_generation()
+        self.leader_status = None
+        self.started_wall = time.time()
+        refusal: dict[str, Any] = {}
+        try:
+            logs.keep_newest(self.plan.server_id, logs.KEPT - 1)
+            log = logs.path(self.plan.server_id, generation)
+            server_process.spawn(self.plan.command, log, self.file.started)
+        except server_process.CannotExecute as error:
+            refusal = {"errno": error.error}
+        except AgentFailure as failure:
+            refusal = {"failure": {"code": failure.code, "summary": failure.summary}}
+        except OSError as error:
+            refusal = {"failure": {"code": "AGENT_CRASHED", "summary": f"Cannot start a process: {error}"}}
+        if refusal:
+            self.file.exited(_EXIT_CANNOT_EXECUTE, None)
+        return refusal
+
+    def _watch(self) -> None:
+        """Returns when the leader has ended and that is on record."""
+        started = time.monotonic()
+        while self.leader_status is None:
+            if self.is_told_to_stop:
+                self._end()
+                self._reap()
+                continue
+            self._note_shm(_pids_of_session(self.file.run))
+            self.file.save()
+            is_young = time.monotonic() - started < _YOUNG_SECONDS
+            self._pause(_LOOK_YOUNG_SECONDS if is_young else _LOOK_SECONDS)
+        if os.WIFSIGNALED(self.leader_status):
+            self.file.exited(None, os.WTERMSIG(self.leader_status))
+        else:
+            self.file.exited(os.WEXITSTATUS(self.leader_status), None)
+
+    def _end(self) -> None:
+        leader = run_record.living(self.file.run, "leader")
+        is_ready = readiness.has_served(self.plan.server_id, self.file.run, self._members(), self.plan.port)
+        ending.end_server(self._members, self._pause, leader, self.plan.drain_seconds if is_ready else None)
+
+    def _clean_up(self) -> list[processes.Process]:
+        """Ends what outlived the leader and takes away what it left; returns what could not be ended."""
+        self._note_shm([member.pid for member in self._members()])
+        left = ending.end_orphans(self._members, self._pause)
+        self._reap()
+        recorded = self.file.run["shm"]
+        removed = shm.remove_unused(recorded)
+        if not left:
+            temp_files.empty(self.plan.temp)
+        self.file.cleaned(removed, shm.existing(recorded), not left)
+        return left
+
+    def _restart(self) -> str:
+        """Waits and starts again: "running", or "stopped" (on purpose) or "gave-up" (limit reached)."""
+        while True:
+            policy = restart_policy.current(self.plan.server_id, self.plan.restart)
+            if self._is_unwanted():
+                return "stopped"
+            if not restart_policy.allows(policy, self.restarts_at, time.monotonic()):
+                return "gave-up"
+            self.file.waits(policy.delay_seconds)
+            if not self._wait(policy.delay_seconds):
+                return "stopped"
+            self.restarts_at.append(time.monotonic())
+            if not self._start():
+                return "running"
+
+    def _wait(self, seconds: float) -> bool:
+        """False: the server is not wanted any more."""
+        deadline = time.monotonic() + seconds
+        while not self._is_unwanted():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return True
+            self._pause(min(0.25, left))
+        return False
+
+    def _is_unwanted(self) -> bool:
+        return self.is_told_to_stop or (paths.server_folder(self.plan.server_id) / "stop-intent").exists()
+
+    def _members(self) -> list[processes.Process]:
+        return processes.members_of(self.plan.server_id, self.file.run)
+
+    def _note_shm(self, pids: list[int]) -> None:
+        self.file.mapped(shm.names_made_by(pids, self.started_wall))
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, but no longer than until a child ends or somebody asks for a stop."""
+        heard = signal.sigtimedwait(_HEARD, seconds)
+        if heard is not None and heard.si_signo == signal.SIGTERM:
+            self.is_told_to_stop = True
+        self._reap()
+
+    def _reap(self) -> None:
+        leader = self.file.run["leader"]
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if leader is not None and pid == leader["pid"]:
+                self.leader_status = status
+
+
+def _pids_of_session(run: dict[str, Any]) -> list[int]:
+    """One cheap system call a process: this is asked again and again for as long as the server lives."""
+    sessions = {session["sid"] for session in run["sessions"]}
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _session_of(pid) in sessions]
+
+
+def _session_of(pid: int) -> Optional[int]:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def _tell(report: int, refusal: dict[str, Any]) -> None:
+    """To the agent that waits for the start; it may be gone with its connection."""
+    try:
+        os.write(report, json.dumps(refusal).encode())
+    except OSError:
+        pass
+    os.close(report)

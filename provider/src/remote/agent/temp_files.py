@@ -1,0 +1,44 @@
+"""TMPDIR of a server: vLLM leaves seven sockets there at every start, even after a clean exit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+from agent.failure import AgentFailure
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder, 0700 and ours. Refuses one that somebody else put in its place (it can lie in /tmp)."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_ours(folder):
+        raise AgentFailure(
+            "PERMISSION_DENIED",
+            f"Cannot use {folder} for temporary files: it belongs to another user or is a link, need a folder of ours",
+            change=f"remove {folder} on the host",
+        )
+    os.chmod(folder, 0o700)
+
+
+def empty(folder: Path) -> None:
+    """Removes everything in the folder, following no link. What cannot be removed stays."""
+    if not _is_ours(folder):
+        return
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            try:
+                os.unlink(entry.path)
+            except OSError:
+                continue
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

@@ -1,0 +1,154 @@
+"""Step wait: watches one start until it is proven ready, dies, prints a fatal line, loses its port or runs out of time."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import Any, Optional
+
+from agent import events, logs, paths, probe, processes, records, run_record, sockets
+from agent.failure import AgentFailure
+from agent.http_call import Endpoint
+from agent.log_tail import LogTail
+from agent.port_watch import PortWatch
+from agent.proof import Wanted
+from agent.prover import Prover
+
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 1.0
+# The first fatal line is often a wrapper; the true cause comes with the lines after it.
+_SETTLE_SECONDS = 2.0
+# A supervisor records an exit at once; when it is gone too nobody ever will.
+_RECORD_SECONDS = 2.0
+
+
+def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
+    """WaitResult of remote/protocol.ts; writes ready.json when that is "ready"."""
+    launch = records.read_json(paths.server_folder(server_id) / "launch.json")
+    found = run_record.read(server_id)
+    if not isinstance(launch, dict) or found is None:
+        raise AgentFailure(
+            "CHANGED_MEANWHILE", f"Cannot wait for {server_id}: nothing was started, need a start", retryable=True
+        )
+    return _Wait(server_id, step, launch, found).result()
+
+
+class _Wait:
+    def __init__(self, server_id: str, step: dict[str, Any], launch: dict[str, Any], found: dict[str, Any]) -> None:
+        self.server_id = server_id
+        self.step = step
+        self.launch = launch
+        self.run = found
+        self.generation = run_record.generation_of(found)
+        self.tail = LogTail(logs.path(server_id, self.generation), events.emit)
+        self.fatal = [re.compile(pattern) for pattern in step["fatalPatterns"]]
+        self.port = PortWatch(launch["listen"]["address"], launch["listen"]["port"])
+        self.tasks: Optional[set[str]] = None
+        self.prover: Optional[Prover] = None
+        self.began = time.monotonic()
+
+    def result(self) -> dict[str, Any]:
+        pause = _FIRST_PAUSE_SECONDS
+        try:
+            while True:
+                lines = self.tail.poll()
+                outcome = self._outcome(lines)
+                if outcome is not None:
+                    return outcome
+                # Short while something happens, so that ready is seen when it is so.
+                pause = _FIRST_PAUSE_SECONDS if lines else min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+                time.sleep(pause if self.prover is None else _FIRST_PAUSE_SECONDS)
+        finally:
+            if self.prover is not None:
+                self.prover.give_up()
+            self.tail.drain()
+
+    def _outcome(self, lines: list[str]) -> Optional[dict[str, Any]]:
+        fatal_line = self._hear(lines)
+        if fatal_line is not None:
+            self._settle()
+            return {"outcome": "fatal", "line": fatal_line}
+        exited = self._exited()
+        if exited is not None:
+            return exited
+        if self.prover is None:
+            lost = self.port.lost_to(self._members)
+            if lost is not None:
+                return lost
+            if self.port.is_ours(self._members):
+                self.prover = Prover(self._endpoint(), self._wanted())
+        elif self.prover.refusal is not None:
+            return {"outcome": "wrong-answer", "detail": self.prover.refusal}
+        elif self.prover.proven is not None:
+            return {"outcome": "ready", "ready": self._ready(self.prover.proven)}
+        waited = time.monotonic() - self.began
+        if waited >= self.step["timeoutSeconds"]:
+            return {"outcome": "timeout", "waitedSeconds": round(waited, 3), "lastLine": self.tail.last_line or None}
+        return None
+
+    def _members(self) -> list[processes.Process]:
+        return processes.members_of(self.server_id, self.run)
+
+    def _hear(self, lines: list[str]) -> Optional[str]:
+        """The first line that a fatal pattern matches."""
+        for line in lines:
+            self.port.hear(line)
+            self.tasks = probe.tasks_in(line) or self.tasks
+            if any(pattern.search(line) for pattern in self.fatal):
+                return line
+        return None
+
+    def _settle(self) -> None:
+        end = time.monotonic() + _SETTLE_SECONDS
+        while time.monotonic() < end and self._exited() is None:
+            self.tail.poll()
+            time.sleep(0.1)
+
+    def _exited(self) -> Optional[dict[str, Any]]:
+        """Also when the supervisor has started the next generation already."""
+        self.run = run_record.read(self.server_id) or self.run
+        entry = run_record.exit_of(self.run, self.generation)
+        if entry is None and run_record.generation_of(self.run) == self.generation:
+            if run_record.living(self.run, "leader") is not None:
+                return None
+            entry = self._record_of_exit()
+        code, number = (None, None) if entry is None else (entry["code"], entry["signal"])
+        return {"outcome": "exited", "code": code, "signal": number}
+
+    def _record_of_exit(self) -> Optional[dict[str, Any]]:
+        """The leader is gone: gives a living supervisor a moment to say how."""
+        end = time.monotonic() + _RECORD_SECONDS
+        while True:
+            has_supervisor = run_record.living(self.run, "supervisor") is not None
+            entry = run_record.exit_of(run_record.read(self.server_id) or self.run, self.generation)
+            if entry is not None or not has_supervisor or time.monotonic() >= end:
+                return entry
+            time.sleep(_FIRST_PAUSE_SECONDS)
+
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(sockets.reachable_address(self.port.address), self.port.port, self.step["apiKey"])
+
+    def _wanted(self) -> Wanted:
+        return Wanted(
+            names=self.launch["servedModelNames"],
+            model_path=self.launch["modelPath"],
+            probe=self.step["probe"],
+            fingerprint=self.step["fingerprint"],
+            tasks=self.tasks,
+        )
+
+    def _ready(self, proven: dict[str, Any]) -> dict[str, Any]:
+        ready = {
+            "generation": self.generation,
+            "readyAt": run_record.now(),
+            "startSeconds": self._start_seconds(),
+            **proven,
+        }
+        records.write_json(paths.server_folder(self.server_id) / "ready.json", ready)
+        return ready
+
+    def _start_seconds(self) -> float:
+        """Since the leader's process began, by the clock that its start time is told in."""
+        began = self.run["leader"]["startTicks"] / os.sysconf("SC_CLK_TCK")
+        return round(time.clock_gettime(time.CLOCK_BOOTTIME) - began, 3)

@@ -53,9 +53,9 @@ def login_environment() -> Dict[str, str]:
 
 def find(executable: Optional[str]) -> Dict[str, Any]:
     """Looks for vllm (ExecutableSeen of core/observed.ts): the given path or name, else `vllm` of the login PATH."""
-    search = login_environment()["PATH"]
-    if executable is None or "/" not in executable and not executable.startswith("~"):
+    if executable is None or "/" not in executable:
         name = executable or "vllm"
+        search = login_environment()["PATH"]
         which = shutil.which(name, path=search)
         if which is None:
             return {"found": False, "reason": "no %s on the login PATH (%s)" % (name, search)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import sys
 import traceback
 from typing import Any, Callable, Dict, NoReturn
@@ -22,7 +21,7 @@ def main(request_bytes: bytes) -> NoReturn:
     """Serves the request and ends the process; threads that still run do not hold it up."""
     _quiet_stdin()
     os.umask(0o077)
-    events.emit({"event": "hello", "protocol": PROTOCOL_VERSION, "python": platform.python_version()})
+    events.emit({"event": "hello", "protocol": PROTOCOL_VERSION, "python": "%d.%d.%d" % sys.version_info[:3]})
     failure = None
     try:
         result = _serve(_parse(request_bytes))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from functools import lru_cache
+from typing import Any, Dict, List, Optional
 
 MARKER = "PULUMI_VLLM_SERVER"
 LONGEST_COMMAND = 300
@@ -88,26 +89,33 @@ def read_marker(pid: int) -> Optional[str]:
     return None
 
 
-def members_of(
-    server_id: str, run: Optional[Dict[str, Any]], among: Optional[Sequence[Process]] = None
-) -> List[Process]:
+class Snapshot:
+    """Every process of one moment; environments are read once each, when asked for."""
+
+    def __init__(self) -> None:
+        self.processes = all_processes()
+        self.by_pid = {process.pid: process for process in self.processes}
+        self.marker = lru_cache(maxsize=None)(read_marker)
+
+
+def members_of(server_id: str, run: Optional[Dict[str, Any]], among: Optional[Snapshot] = None) -> List[Process]:
     """Every live process that belongs to the server, by pid. Its supervisor and this agent are none of them.
 
     A process belongs when its session is one that the supervisor recorded under this boot and its marker is
     not another server's, or when its marker is ours. `among` saves a second look at /proc.
     """
-    seen = all_processes() if among is None else among
-    by_pid = {process.pid: process for process in seen}
+    seen = Snapshot() if among is None else among
     sessions = _sessions_of_this_boot(run)
-    outside = {os.getpid(), ((run or {}).get("supervisor") or {}).get("pid") if sessions is not None else None}
+    supervisor = (run or {}).get("supervisor") or {}
+    outside = {os.getpid(), supervisor.get("pid") if sessions is not None else None}
     members = []
-    for process in seen:
+    for process in seen.processes:
         if process.pid in outside or not is_alive(process):
             continue
-        marker = read_marker(process.pid)
+        marker = seen.marker(process.pid)
         if marker == server_id:
             members.append(process)
-        elif marker is None and any(_is_in(process, session, by_pid) for session in sessions or []):
+        elif marker is None and any(_is_in(process, session, seen.by_pid) for session in sessions or []):
             members.append(process)
     return members
 

@@ -1,0 +1,89 @@
+"""Op observe: looks, and changes nothing on the host."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from typing import Any, Dict, Optional, Sequence
+
+from agent import (
+    accounts,
+    checkpoint,
+    executable,
+    gpu_seen,
+    paths,
+    port_seen,
+    processes,
+    records,
+    registry,
+    server_seen,
+)
+
+
+def run(request: Dict[str, Any]) -> Dict[str, Any]:
+    """Observation of core/observed.ts; servers in the order of the queries."""
+    moment = processes.Snapshot()
+    known = registry.load_all(moment)
+    gpus, gpu_error = gpu_seen.look(known)
+    find = lru_cache(maxsize=None)(executable.find)
+    servers = []
+    for query in request["servers"]:
+        server = _server(query, known, moment)
+        listen = query["listen"]
+        servers.append(
+            {
+                "server": ABSENT if server is None else server_seen.describe(server, query["secretEnvironment"]),
+                # Not asked for is not the same as null: null means the vllm of the login environment.
+                "executable": find(query["executable"]) if "executable" in query else None,
+                "checkpoint": checkpoint.look(query["checkpointPath"]) if "checkpointPath" in query else None,
+                "port": port_seen.look(listen["address"], listen["port"], known),
+            }
+        )
+    return {"host": _host(), "gpus": gpus, "gpuError": gpu_error, "servers": servers}
+
+
+ABSENT: Dict[str, Any] = {
+    "status": "absent",
+    "owner": None,
+    "generation": 0,
+    "launch": None,
+    "leader": None,
+    "startedAt": None,
+    "ready": None,
+    "lastExit": None,
+    "restarts": 0,
+    "processes": [],
+    "secretsMatch": None,
+    "modelPathIntact": None,
+    "stateFolder": None,
+    "logPath": None,
+}
+
+
+def _server(
+    query: Dict[str, Any], known: Sequence[registry.Server], moment: processes.Snapshot
+) -> Optional[registry.Server]:
+    """By id where the client knows one: a newer server of the same URN is then not its business. Else by URN."""
+    server_id = query["serverId"]
+    if server_id is None:
+        ids = registry.ids_of_urn(query["urn"])
+        if not ids:
+            return None
+        server_id = ids[0]
+    found = next((server for server in known if server.server_id == server_id), None)
+    return found or registry.load(server_id, moment)
+
+
+def _host() -> Dict[str, Any]:
+    return {
+        "hostname": os.uname().nodename,
+        "user": accounts.name_of(os.getuid()),
+        "uid": os.getuid(),
+        "home": str(paths.home()),
+        "bootId": processes.boot_id(),
+        "stateRoot": str(paths.state_root()),
+        "pythonVersion": "%d.%d.%d" % sys.version_info[:3],
+        "diskFreeBytes": records.free_bytes(paths.state_root()),
+        "shmFreeBytes": records.free_bytes("/dev/shm"),
+    }

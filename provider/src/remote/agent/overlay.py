@@ -1,0 +1,110 @@
+"""Step overlay: the checkpoint with some JSON files changed, as a folder of links. The checkpoint is never written."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+from agent import overlay_use, paths, records
+from agent.exchange import exchange
+from agent.failure import AgentFailure
+
+LEFT_OVER_SECONDS = 3600.0
+
+_NAME = re.compile(r"[0-9a-z][0-9a-z-]{0,80}")
+_LEFT_OVER = re.compile(r"\.tmp-(\d+)-[0-9a-f]+")
+
+
+def run(request: Dict[str, Any], step: Dict[str, Any]) -> Dict[str, Any]:
+    """Makes <stateRoot>/overlays/<name> be what the step says; result {kind, path, built}.
+
+    An intact one is used as it is, a damaged one is replaced in one rename. Raises CHECKPOINT_NOT_FOUND, DISK_FULL.
+    """
+    name = _checked(step["name"])
+    files = {_file_name(file): text for file, text in step["files"].items()}
+    folder = paths.overlays_folder() / name
+    with overlay_use.exclusive(request["client"]):
+        overlay_use.note(request["serverId"], name)
+        remove_left_overs()
+        links = _links(paths.expand(step["checkpointPath"]), files)
+        built = not is_intact(folder, links, files)
+        if built:
+            _place(folder, links, files)
+        if built or records.read_json(overlay_use.record_path(name)) != step["record"]:
+            records.write_json(overlay_use.record_path(name), step["record"])
+    return {"kind": "overlay", "path": str(folder), "built": built}
+
+
+def is_intact(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> bool:
+    """Whether the folder holds exactly these links and these texts."""
+    try:
+        if folder.is_symlink() or set(os.listdir(folder)) != set(links) | set(files):
+            return False
+        if any(os.readlink(folder / name) != target for name, target in links.items()):
+            return False
+        return all(_holds(folder / name, text) for name, text in files.items())
+    except (OSError, ValueError):
+        return False
+
+
+def remove_left_overs() -> None:
+    """Half-built folders of attempts that were cut: older than an hour, and their process is gone."""
+    for entry in os.scandir(paths.overlays_folder()):
+        found = _LEFT_OVER.fullmatch(entry.name)
+        if found is None or os.path.isdir("/proc/" + found.group(1)):
+            continue
+        if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _links(checkpoint: Path, files: Dict[str, str]) -> Dict[str, str]:
+    try:
+        return {name: str(checkpoint / name) for name in os.listdir(checkpoint) if name not in files}
+    except OSError as error:
+        raise AgentFailure(
+            "CHECKPOINT_NOT_FOUND",
+            "Cannot build an overlay of %s: %s, need a folder that can be read" % (checkpoint, error.strerror),
+            change="model.path",
+        ) from error
+
+
+def _place(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> None:
+    aside = folder.with_name(".tmp-%d-%s" % (os.getpid(), secrets.token_hex(4)))
+    try:
+        with records.disk_failures("build overlay", folder):
+            aside.mkdir(mode=0o700)
+            for name, target in links.items():
+                os.symlink(target, aside / name)
+            for name, text in files.items():
+                records.write_new(aside / name, text, 0o600)
+            if os.path.lexists(folder):
+                # A server that is starting from it never sees it missing.
+                exchange(aside, folder)
+            else:
+                os.rename(aside, folder)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _holds(path: Path, text: str) -> bool:
+    if path.is_symlink():
+        return False
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read() == text
+
+
+def _file_name(name: str) -> str:
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise AgentFailure("AGENT_CRASHED", "Cannot put %r into an overlay: need a plain file name" % name)
+    return name
+
+
+def _checked(name: str) -> str:
+    if _NAME.fullmatch(name) is None:
+        raise AgentFailure("AGENT_CRASHED", "Cannot use overlay name %r: need lower-case letters and digits" % name)
+    return name

@@ -1,0 +1,80 @@
+"""Which overlays a server has built, and which are left over once it no longer needs them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, ContextManager, List, Set
+
+from agent import lock, paths, records, registry
+
+_LOCK_WAIT_SECONDS = 60.0
+
+
+def exclusive(client: str) -> ContextManager[None]:
+    """Held while overlays are built or removed: two servers may share one."""
+    return lock.held(paths.overlays_folder() / ".lock", client, _LOCK_WAIT_SECONDS)
+
+
+def note(server_id: str, name: str) -> None:
+    """Writes down that the server uses the overlay, before it is built."""
+    names = _noted(server_id)
+    if name not in names:
+        records.write_json(_file(server_id), [*names, name])
+
+
+def drop(server_id: str, keep: bool) -> List[str]:
+    """Removes the server's overlays that no other server uses; `keep`: all but the one it was last started with.
+
+    Call it under `exclusive`. Returns the names removed.
+    """
+    launch = registry.load_launch(server_id)
+    current = _name_in(launch)
+    noted = set(_noted(server_id)) | ({current} if current else set())
+    kept = {current} if keep and current else set()
+    elsewhere = _used_by_others(server_id)
+    removed = sorted(noted - kept - elsewhere)
+    for name in removed:
+        remove(name)
+    if keep:
+        records.write_json(_file(server_id), sorted(kept))
+    return removed
+
+
+def remove(name: str) -> None:
+    """The overlay and its record. Links in it are removed, never what they lead to."""
+    folder = paths.overlays_folder() / name
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    record_path(name).unlink(missing_ok=True)
+
+
+def record_path(name: str) -> Path:
+    return paths.overlays_folder() / (name + ".json")
+
+
+def _used_by_others(server_id: str) -> Set[str]:
+    used: Set[str] = set()
+    for other in registry.server_ids():
+        if other != server_id:
+            used.update(_noted(other))
+            current = _name_in(registry.load_launch(other))
+            used.update({current} if current else ())
+    return used
+
+
+def _name_in(launch: Any) -> str:
+    """Name of the overlay that a launch serves, "" for a checkpoint served as it is."""
+    model = Path(str((launch or {}).get("modelPath", "")))
+    return model.name if model.parent == paths.overlays_folder() else ""
+
+
+def _noted(server_id: str) -> List[str]:
+    found = records.read_json(_file(server_id))
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def _file(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "overlays.json"

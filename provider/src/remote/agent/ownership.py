@@ -1,0 +1,136 @@
+"""Steps claim, confirm and forget: whose server it is, kept on the host beside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+from agent import lock, overlay_use, paths, records, registry
+from agent.failure import AgentFailure
+
+# The supervisor ends by itself once it has ended everything else.
+LAST_BREATH_SECONDS = 5.0
+POLL_SECONDS = 0.1
+
+
+def claim(request: Dict[str, Any], step: Dict[str, Any]) -> Dict[str, Any]:
+    """Writes the owner record; a known server keeps since when, by whom and whether confirmed.
+
+    An unconfirmed record of the same URN under another id is taken over when nothing of it lives
+    (CHANGED_MEANWHILE when something does: look again). Raises OWNED_BY_ANOTHER for a confirmed one.
+    """
+    wanted = step["owner"]
+    server_id = request["serverId"]
+    for other_id in registry.ids_of_urn(wanted["urn"]):
+        if other_id != server_id:
+            _take_over(other_id, request["client"])
+    known = registry.read_owner(server_id)
+    kept = {"confirmed": False} if known is None else {k: known[k] for k in ("createdBy", "createdAt", "confirmed")}
+    records.write_json(_owner_file(server_id), {**wanted, "serverId": server_id, **kept})
+    return {"kind": "claim"}
+
+
+def confirm(request: Dict[str, Any], _step: Dict[str, Any]) -> Dict[str, Any]:
+    """Marks the record confirmed and removes overlays of earlier declarations. Raises CHANGED_MEANWHILE without a record."""
+    server_id = request["serverId"]
+    owner = registry.read_owner(server_id)
+    if owner is None:
+        raise AgentFailure(
+            "CHANGED_MEANWHILE",
+            "Cannot confirm server %s: its owner record is gone, need the one that was claimed" % server_id,
+            retryable=True,
+        )
+    if not owner["confirmed"]:
+        records.write_json(_owner_file(server_id), {**owner, "confirmed": True})
+    with overlay_use.exclusive(request["client"]):
+        overlay_use.drop(server_id, keep=True)
+    return {"kind": "confirm"}
+
+
+def forget(request: Dict[str, Any], _step: Dict[str, Any]) -> Dict[str, Any]:
+    """Removes everything kept for the server; its record goes last, so that a cut attempt can be repeated.
+
+    Raises STOP_INCOMPLETE while a process of it lives.
+    """
+    server_id = request["serverId"]
+    _require_nothing_alive(server_id)
+    with overlay_use.exclusive(request["client"]):
+        overlay_use.drop(server_id, keep=False)
+    remove_state(server_id)
+    return {"kind": "forget"}
+
+
+def remove_state(server_id: str) -> None:
+    """The server's temp folder and state folder, owner.json last."""
+    temp = paths.temp_folder(server_id)
+    if _is_our_folder(temp):
+        shutil.rmtree(temp, ignore_errors=True)
+    folder = paths.server_folder(server_id)
+    if not folder.is_dir():
+        return
+    with records.disk_failures("remove", folder):
+        for entry in os.scandir(folder):
+            if entry.name == "owner.json":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
+        shutil.rmtree(folder)
+
+
+def _take_over(other_id: str, client: str) -> None:
+    other = registry.load(other_id)
+    owner = other.owner or {}
+    if owner.get("confirmed"):
+        raise AgentFailure(
+            "OWNED_BY_ANOTHER",
+            "Cannot claim the server: %s of %s/%s has this URN since %s, created by %s"
+            % (other_id, owner["project"], owner["stack"], owner["createdAt"], owner["createdBy"]),
+            change=(
+                "destroy it from the stack that has it; if that state is lost, set "
+                '"confirmed" to false in %s on the host and run `pulumi up` again' % _owner_file(other_id)
+            ),
+        )
+    if other.occupies():
+        raise AgentFailure(
+            "CHANGED_MEANWHILE",
+            "Cannot claim the server: %s, an unfinished create of the same resource, still lives" % other_id,
+            retryable=True,
+        )
+    with lock.held(paths.server_folder(other_id) / "lock", client, 0):
+        remove_state(other_id)
+
+
+def _require_nothing_alive(server_id: str) -> None:
+    end = time.monotonic() + LAST_BREATH_SECONDS
+    while True:
+        server = registry.load(server_id)
+        if not server.occupies():
+            return
+        if time.monotonic() >= end:
+            break
+        time.sleep(POLL_SECONDS)
+    alive = ["%s (pid %d)" % (process.command, process.pid) for process in server.members]
+    raise AgentFailure(
+        "STOP_INCOMPLETE",
+        "Cannot forget server %s: %d processes of it live, need none" % (server_id, len(alive)),
+        evidence="; ".join(alive) or "its supervisor still runs",
+        retryable=True,
+    )
+
+
+def _is_our_folder(path: Path) -> bool:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+
+
+def _owner_file(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "owner.json"

@@ -1,0 +1,98 @@
+"""The servers this user's state root knows of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional
+
+from agent import paths, processes, records, run_record
+from agent.failure import AgentFailure
+
+_OWNER_TEXTS = ("serverId", "urn", "project", "stack", "name", "createdBy", "createdAt")
+
+
+@dataclass(frozen=True)
+class Server:
+    server_id: str
+    owner: Optional[Dict[str, Any]]
+    # launch.json, run.json and ready.json as they stand; None where missing.
+    launch: Optional[Dict[str, Any]]
+    run: Optional[Dict[str, Any]]
+    ready: Optional[Dict[str, Any]]
+    members: List[processes.Process]
+    is_supervised: bool
+
+    def is_known(self) -> bool:
+        """Whether anything on this host tells of it."""
+        return bool(self.owner or self.launch or self.run or self.members)
+
+    def occupies(self) -> bool:
+        """Whether its GPUs and its port are taken: something of it lives, or is about to be started again."""
+        return bool(self.members) or self.is_supervised
+
+    def listen(self) -> Optional[Dict[str, Any]]:
+        """{address, port} of what was last started."""
+        return None if self.launch is None else self.launch["listen"]
+
+
+def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
+    """One server as it is now. Records that another hand has damaged count as missing."""
+    folder = paths.server_folder(server_id)
+    run = run_record.read(server_id)
+    ready = records.read_json(folder / "ready.json")
+    return Server(
+        server_id=server_id,
+        owner=read_owner(server_id),
+        launch=load_launch(server_id),
+        run=run,
+        ready=ready if isinstance(ready, dict) else None,
+        members=processes.members_of(server_id, run, among),
+        is_supervised=run_record.living(run, "supervisor") is not None,
+    )
+
+
+def load_launch(server_id: str) -> Optional[Dict[str, Any]]:
+    """What was last started, or was about to be; None when never."""
+    launch = records.read_json(paths.server_folder(server_id) / "launch.json")
+    return launch if isinstance(launch, dict) and "listen" in launch else None
+
+
+def load_all(among: Optional[processes.Snapshot] = None) -> List[Server]:
+    """Every server of the state root, by id."""
+    seen = processes.Snapshot() if among is None else among
+    return [load(server_id, seen) for server_id in server_ids()]
+
+
+def server_ids() -> List[str]:
+    """Names of the folders that hold a record, sorted."""
+    root = paths.state_root()
+    found = (
+        entry.name
+        for entry in (root.iterdir() if root.is_dir() else ())
+        if any((entry / name).is_file() for name in ("owner.json", "launch.json", "run.json"))
+    )
+    return sorted(name for name in found if _is_server_id(name))
+
+
+def read_owner(server_id: str) -> Optional[Dict[str, Any]]:
+    """OwnerRecord of core/observed.ts; None when missing or damaged."""
+    found = records.read_json(paths.server_folder(server_id) / "owner.json")
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in _OWNER_TEXTS):
+        return None
+    return {**{name: found[name] for name in _OWNER_TEXTS}, "confirmed": found.get("confirmed") is True}
+
+
+def ids_of_urn(urn: str) -> List[str]:
+    """Servers whose owner record has the URN: confirmed ones first, then the newest."""
+    owners = [owner for owner in map(read_owner, server_ids()) if owner is not None and owner["urn"] == urn]
+    owners.sort(key=lambda owner: owner["createdAt"], reverse=True)
+    owners.sort(key=lambda owner: not owner["confirmed"])
+    return [owner["serverId"] for owner in owners]
+
+
+def _is_server_id(name: str) -> bool:
+    try:
+        paths.server_folder(name)
+    except AgentFailure:
+        return False
+    return True

@@ -1,0 +1,88 @@
+"""ServerSeen of core/observed.ts: records and processes of one server as the client gets them."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Optional
+
+from agent import logs, paths, records, run_record
+from agent.processes import Process
+from agent.registry import Server
+from agent.status import status_of
+
+_LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames", "restart")
+
+
+def describe(server: Server, secret_environment: Dict[str, str]) -> Dict[str, Any]:
+    """Everything of the server; secrets are only compared, never told."""
+    run = server.run or {}
+    exits = run.get("exits") or []
+    folder = paths.server_folder(server.server_id)
+    leader = run_record.living(server.run, "leader")
+    return {
+        "status": status_of(server),
+        "owner": server.owner,
+        "generation": run_record.generation_of(server.run),
+        "launch": _launch(server.launch),
+        "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
+        "startedAt": run.get("startedAt"),
+        "ready": server.ready,
+        "lastExit": {name: exits[-1][name] for name in ("generation", "code", "signal", "at")} if exits else None,
+        "restarts": _restarts(server),
+        "processes": [_process(process) for process in server.members],
+        "secretsMatch": _secrets_match(server, folder, secret_environment),
+        "modelPathIntact": None if server.launch is None else is_intact(server.launch["modelPath"]),
+        "stateFolder": str(folder) if folder.is_dir() else None,
+        "logPath": _log_path(server),
+    }
+
+
+def is_intact(model_path: str) -> bool:
+    """Whether the folder is there and none of its links leads nowhere."""
+    try:
+        entries = list(os.scandir(model_path))
+    except OSError:
+        return False
+    return bool(entries) and all(os.path.exists(entry.path) for entry in entries)
+
+
+def _launch(launch: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    if launch is None:
+        return None
+    return {**{name: launch[name] for name in _LAUNCH_FIELDS}, "gpuUuids": launch.get("gpuUuids") or []}
+
+
+def _restarts(server: Server) -> int:
+    """Automatic starts since the last one that was asked for."""
+    asked = (server.launch or {}).get("generation")
+    return max(0, run_record.generation_of(server.run) - asked) if isinstance(asked, int) else 0
+
+
+def _process(process: Process) -> Dict[str, Any]:
+    return {
+        "pid": process.pid,
+        "startTicks": process.start_ticks,
+        "sessionId": process.session_id,
+        "uid": process.uid,
+        "state": process.state,
+        "command": process.command,
+    }
+
+
+def _secrets_match(server: Server, folder: Path, wanted: Dict[str, str]) -> Optional[bool]:
+    if server.launch is None:
+        return None
+    kept = records.read_json(folder / "secrets.json") or {}
+    return hmac.compare_digest(_canonical(kept), _canonical(wanted))
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode("ascii")
+
+
+def _log_path(server: Server) -> Optional[str]:
+    generation = run_record.generation_of(server.run)
+    return str(logs.path(server.server_id, generation)) if generation > 0 else None

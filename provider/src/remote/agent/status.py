@@ -1,0 +1,60 @@
+"""How a server is: one of the words of serverStatusSchema (core/observed.ts)."""
+
+from __future__ import annotations
+
+from agent import paths, readiness, run_record
+from agent.http_call import Endpoint, NoAnswer
+from agent.registry import Server
+from agent.sockets import reachable_address
+
+HEALTH_SECONDS = 3.0
+
+# States of run.json that leave nothing to look at.
+_TOLD_BY_SUPERVISOR = {"stopped": "stopped", "gave-up": "crashed", "restarting": "restarting"}
+
+
+def status_of(server: Server) -> str:
+    """Asks /health (3 s) of a server that was proven ready; everything else is told by records and /proc."""
+    if not server.is_known():
+        return "absent"
+    if server.run is None:
+        # Its record is gone or was never written, but its marker gives living processes away.
+        return "orphaned" if server.members else "stopped"
+    if not server.is_supervised:
+        return _unsupervised(server)
+    state = server.run.get("state")
+    if state in _TOLD_BY_SUPERVISOR:
+        return _TOLD_BY_SUPERVISOR[state]
+    if run_record.living(server.run, "leader") is None:
+        # It died a moment ago: the supervisor ends what is left and then decides.
+        return "restarting"
+    return _running(server)
+
+
+def _unsupervised(server: Server) -> str:
+    if server.members:
+        return "orphaned"
+    state = (server.run or {}).get("state")
+    if state == "stopped" or (paths.server_folder(server.server_id) / "stop-intent").exists():
+        return "stopped"
+    if state == "gave-up" or run_record.is_of_this_boot(server.run):
+        return "crashed"
+    return "rebooted"
+
+
+def _running(server: Server) -> str:
+    ready = server.ready or {}
+    if ready.get("generation") != run_record.generation_of(server.run):
+        return "starting"
+    return "ready" if _serves(server) else "unresponsive"
+
+
+def _serves(server: Server) -> bool:
+    listen = server.listen()
+    if listen is None or not readiness.own_listeners(listen["port"], server.members):
+        return False
+    endpoint = Endpoint(reachable_address(listen["address"]), listen["port"], None)
+    try:
+        return endpoint.get("/health", HEALTH_SECONDS).status == 200
+    except NoAnswer:
+        return False

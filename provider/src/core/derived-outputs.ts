@@ -1,0 +1,66 @@
+import { isLoopback } from "./identity";
+import type { HostSpec, Spec } from "./spec";
+
+/** Outputs that follow from the inputs alone, so a preview knows them. */
+export interface DerivedOutputs {
+  /** Where the server answers: through the tunnel when it listens on loopback only. */
+  readonly url: string;
+  /** OpenAI base URL: url + "/v1". */
+  readonly baseUrl: string;
+  /** First name of the model, the one that answers carry. */
+  readonly servedModelName: string;
+  /** Opens the way to a server on loopback; null: it can be reached without. */
+  readonly tunnelCommand: string | null;
+}
+
+export function derivedOutputs(spec: Spec): DerivedOutputs {
+  const { address, port } = spec.listen;
+  const isLocal = isLoopback(address);
+  const url = `http://${isLocal ? "127.0.0.1" : bracketed(reachable(address, spec.host.host))}:${String(port)}`;
+  return {
+    url,
+    baseUrl: `${url}/v1`,
+    servedModelName: servedModelNames(spec)[0] ?? "",
+    tunnelCommand: isLocal ? tunnelCommand(spec.host, address, port) : null,
+  };
+}
+
+/** Names of the model in requests; without a name of its own the last part of its path. */
+export function servedModelNames(spec: Spec): readonly string[] {
+  const given = spec.engine["servedModelName"];
+  if (Array.isArray(given)) return given.filter((name): name is string => typeof name === "string");
+  return [spec.model.path.split("/").at(-1) ?? spec.model.path];
+}
+
+/** "All addresses" is no address to connect to: the host's own name is. */
+function reachable(address: string, host: string): string {
+  return address === "0.0.0.0" || address === "::" ? host : address;
+}
+
+function bracketed(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+function tunnelCommand(host: HostSpec, address: string, port: number): string {
+  const words = ["ssh", "-N", "-L", `${String(port)}:${bracketed(address)}:${String(port)}`];
+  if (host.sshConfigFile !== null) words.push("-F", shellWord(host.sshConfigFile));
+  if (host.proxy !== null) words.push("-J", shellWord(jumpName(host.proxy)));
+  if (host.port !== null && host.port !== 22) words.push("-p", String(host.port));
+  words.push(shellWord(userAtHost(host)));
+  return words.join(" ");
+}
+
+function jumpName(proxy: HostSpec): string {
+  const own = userAtHost({ ...proxy, host: bracketed(proxy.host) });
+  const written = proxy.port === null || proxy.port === 22 ? own : `${own}:${String(proxy.port)}`;
+  return proxy.proxy === null ? written : `${jumpName(proxy.proxy)},${written}`;
+}
+
+function userAtHost(host: HostSpec): string {
+  return host.user === null ? host.host : `${host.user}@${host.host}`;
+}
+
+/** For people to paste: quoted only where a shell would split or expand it. */
+function shellWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./[\]~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

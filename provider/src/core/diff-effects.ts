@@ -1,0 +1,36 @@
+import { pathsOverlap } from "./input-path";
+import { INPUT_NAMES, type InputName } from "./parse-inputs";
+
+/** What a changed input means. replace comes from the identity of the host alone. */
+export type Effect = "restart" | "live" | "credentials";
+
+/** What a change of each input means. Source: the table of inputs in the README. */
+export const EFFECTS: Readonly<Record<InputName, Effect>> = {
+  host: "credentials",
+  model: "restart",
+  kvCacheDtype: "restart",
+  quantizationConfigOverrides: "restart",
+  configOverrides: "restart",
+  vllm: "restart",
+  engine: "restart",
+  extraArgs: "restart",
+  environment: "restart",
+  gpus: "restart",
+  listen: "restart",
+  allowUnauthenticated: "live",
+  apiKey: "restart",
+  service: "live",
+  readiness: "live",
+  timeouts: "live",
+};
+
+/** By the input that a path begins with; a change that stands at no input ("") may be any of them. */
+export function effectOf(path: string): Effect {
+  const name = path === "" ? undefined : INPUT_NAMES.find((input) => pathsOverlap(input, path));
+  return name === undefined ? "restart" : EFFECTS[name];
+}
+
+/** Whether it decides which machine is meant. */
+export function isPlaceOfHost(path: string): boolean {
+  return ["host.host", "host.port", "host.user", "host.sshConfigFile"].some((place) => pathsOverlap(path, place));
+}

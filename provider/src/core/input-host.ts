@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { integer, isInteger, isText, leaf, number } from "./input-leaf";
+import { DEFAULTS, type HostSpec } from "./spec";
+
+/** The parts of "user@host:port"; null: it is no such text. IPv6 with a port needs brackets. */
+export function parseHostText(text: string): { user: string | null; host: string; port: number | null } | null {
+  const at = text.lastIndexOf("@");
+  const user = at === -1 ? null : text.slice(0, at);
+  const rest = text.slice(at + 1);
+  if (user !== null && !/^[^\s:@/-][^\s:@/]*$/.test(user)) return null;
+  const match = /^(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:@/[\]]+))(?::(\d+))?$/.exec(rest);
+  if (match === null) return isBareIpv6(rest) ? { user, host: rest, port: null } : null;
+  const host = match[1] ?? match[2] ?? "";
+  const port = match[3] === undefined ? null : Number(match[3]);
+  if (host.startsWith("-") || (port !== null && !isInteger(port, 1, 65535))) return null;
+  return { user, host, port };
+}
+
+function isBareIpv6(text: string): boolean {
+  return /^[0-9A-Fa-f:.]+(?:%\w+)?$/.test(text) && text.split(":").length > 2;
+}
+
+const hostText = leaf<string>(
+  'a host name, an address, an alias of ~/.ssh/config, or "user@host:port" (no password, no ssh:// in it)',
+  (value) => typeof value === "string" && parseHostText(value) !== null,
+);
+
+const hostName = leaf<string>(
+  "a host name, an address or an alias of ~/.ssh/config, alone: user and port have inputs of their own",
+  (value) => {
+    const parsed = typeof value === "string" ? parseHostText(value) : null;
+    return parsed !== null && parsed.user === null && parsed.port === null;
+  },
+);
+
+function text(what: string): z.ZodType<string> {
+  return leaf(what, (value) => isText(value) && value !== "");
+}
+
+const connection = {
+  host: hostName,
+  port: integer("port of sshd", 1, 65535).nullish(),
+  user: text("a user name").nullish(),
+  password: text("text").nullish(),
+  privateKey: text("the text of a private key, not the path of its file").nullish(),
+  privateKeyPassword: text("text").nullish(),
+  agentSocketPath: text("the path of an SSH agent's socket").nullish(),
+  hostKey: text('a public key line of OpenSSH, or its fingerprint "SHA256:..."').nullish(),
+  dialErrorLimit: integer("tries; 0 = no limit", 0).nullish(),
+  perDialTimeout: number("seconds per try, above 0", (value) => value > 0).nullish(),
+  knownHostsFile: text("the path of a known_hosts file on this machine").nullish(),
+  sshConfigFile: text("the path of an ssh_config file on this machine").nullish(),
+  python: text("the path of a Python on the host").nullish(),
+};
+
+/** Names below `host` and `host.proxy`. */
+export const HOST_NAMES: readonly string[] = [...Object.keys(connection), "proxy"];
+
+type ConnectionInput = { readonly [Name in keyof typeof connection]: z.output<(typeof connection)[Name]> };
+
+/** `host` itself; `proxy` is one more of the same. */
+export const hostSchema: z.ZodType<HostSpec> = z.unknown().transform((value, context) => {
+  const result = typeof value === "string" ? hostText.transform(fromText).safeParse(value) : writtenHost.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) {
+    const { path, message } = issue;
+    if (issue.code === "unrecognized_keys") context.issues.push({ code: issue.code, keys: issue.keys, path, input: undefined });
+    else context.issues.push({ code: "custom", path, message, input: undefined });
+  }
+  return z.NEVER;
+});
+
+const writtenHost: z.ZodType<HostSpec> = z
+  .strictObject(
+    { ...connection, proxy: z.lazy(() => hostSchema).nullish() },
+    { error: 'text such as "ubuntu@gpu1", or an object { host, user, ... }' },
+  )
+  .transform((value) => fromObject(value, value.proxy ?? null));
+
+function fromText(value: string): HostSpec {
+  const { user, host, port } = parseHostText(value) ?? { user: null, host: value, port: null };
+  return fromObject({ host, user, port }, null);
+}
+
+function fromObject(given: Partial<ConnectionInput> & { readonly host: string }, proxy: HostSpec | null): HostSpec {
+  return {
+    host: given.host,
+    port: given.port ?? null,
+    user: given.user ?? null,
+    password: given.password ?? null,
+    privateKey: given.privateKey ?? null,
+    privateKeyPassword: given.privateKeyPassword ?? null,
+    agentSocketPath: given.agentSocketPath ?? null,
+    hostKey: given.hostKey ?? null,
+    proxy,
+    dialErrorLimit: given.dialErrorLimit ?? DEFAULTS.dialErrorLimit,
+    perDialTimeoutSeconds: given.perDialTimeout ?? DEFAULTS.perDialTimeoutSeconds,
+    knownHostsFile: given.knownHostsFile ?? null,
+    sshConfigFile: given.sshConfigFile ?? null,
+    python: given.python ?? null,
+  };
+}
+
+/** Stands in for a host that is not known yet. */
+export const UNKNOWN_HOST: HostSpec = fromText("unknown");

@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+/** What a value has to be, in words; a function where the words depend on what was found. */
+type Wanted = string | ((value: unknown) => string);
+
+/** A schema of one value. Its error message is only what is wanted; parse-inputs.ts composes the rest. */
+export function leaf<T>(wanted: Wanted, isValid: (value: unknown) => boolean): z.ZodType<T> {
+  return z.custom<T>(isValid, { error: (issue) => (typeof wanted === "string" ? wanted : wanted(issue.input)) });
+}
+
+export function isInteger(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number {
+  return Number.isSafeInteger(value) && typeof value === "number" && value >= least && value <= most;
+}
+
+/** Text that reaches a process whole: no NUL, no half surrogates. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && !value.includes("\0") && !/\p{Surrogate}/u.test(value);
+}
+
+export function integer(what: string, least: number, most?: number): z.ZodType<number> {
+  const range = most === undefined ? `of at least ${String(least)}` : `from ${String(least)} to ${String(most)}`;
+  return leaf(
+    (value) => `a whole number ${range} (${what})${numberHint(value)}`,
+    (value) => isInteger(value, least, most),
+  );
+}
+
+export function number(what: string, isValid: (value: number) => boolean): z.ZodType<number> {
+  return leaf(
+    (value) => `a number: ${what}${numberHint(value)}`,
+    (value) => typeof value === "number" && Number.isFinite(value) && isValid(value),
+  );
+}
+
+export function boolean(): z.ZodType<boolean> {
+  return leaf(
+    (value) => (value === "true" || value === "false" ? `${value} without quotes` : "true or false"),
+    (value) => typeof value === "boolean",
+  );
+}
+
+/** Absolute path, or one below the home folder of the host's user. */
+export function hostPath(what: string): z.ZodType<string> {
+  return leaf(`${what}: an absolute path on the host, or one that begins with ~/`, isHostPath);
+}
+
+function isHostPath(value: unknown): boolean {
+  return isText(value) && /^(?:\/|~\/)[^\n\r]*[^\n\r/]/.test(value);
+}
+
+/** `, so 16000` for text that means a number: quoted, or with vLLM's own suffixes. Source: vLLM 0.32 utils/argparse_utils.py human_readable_int. */
+export function numberHint(value: unknown): string {
+  const meant = typeof value === "string" ? numberMeant(value) : null;
+  return meant === null ? "" : `, here ${String(meant)}`;
+}
+
+const SUFFIX_FACTORS: Readonly<Record<string, number>> = {
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  K: 2 ** 10,
+  M: 2 ** 20,
+  G: 2 ** 30,
+  T: 2 ** 40,
+};
+
+function numberMeant(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)([kKmMgGtT]?)$/.exec(text.trim());
+  if (match === null) return null;
+  const factor = match[2] === undefined || match[2] === "" ? 1 : (SUFFIX_FACTORS[match[2]] ?? 1);
+  return Number(match[1]) * factor;
+}

@@ -1,0 +1,71 @@
+import { isMembers } from "./input-json";
+import { ruleProblem, type Problem } from "./input-problem";
+import { gpusNeeded, isLoopback, listedGpuCount } from "./identity";
+import type { JsonObject, JsonValue } from "./json";
+import type { Spec } from "./spec";
+
+/** A rule over several inputs. It is asked only when every input it needs is known and right by itself. */
+export interface InputRule {
+  readonly needs: readonly string[];
+  readonly broken: (spec: Spec) => Problem | null;
+}
+
+const SIXTEEN_BIT: ReadonlySet<string> = new Set(["bfloat16", "float16"]);
+const REQUEST_KEYS: ReadonlySet<string> = new Set(["kv_cache_scheme", "kv_cache_quant_algo"]);
+const QUANTIZATION_PLACES = ["quantization_config", "compression_config"];
+
+export const INPUT_RULES: readonly InputRule[] = [
+  {
+    needs: ["listen", "apiKey", "allowUnauthenticated"],
+    broken: ({ listen, apiKey, allowUnauthenticated }) =>
+      isLoopback(listen.address) || apiKey !== null || allowUnauthenticated
+        ? null
+        : ruleProblem(
+            "listen.address",
+            `${JSON.stringify(listen.address)}, which other machines can reach, and no apiKey`,
+            "apiKey, or allowUnauthenticated: true",
+          ),
+  },
+  {
+    needs: ["gpus", "engine", "extraArgs"],
+    broken: ({ gpus, engine, extraArgs }) => {
+      const needed = gpusNeeded(engine, extraArgs);
+      const given = listedGpuCount(gpus);
+      if (gpus.kind === "derived" || given >= needed) return null;
+      return ruleProblem("gpus", String(given), `at least ${String(needed)}: the product of engine's parallel sizes`);
+    },
+  },
+  {
+    needs: ["kvCacheDtype", "quantizationConfigOverrides"],
+    broken: ({ kvCacheDtype, quantizationConfigOverrides }) => {
+      const request = SIXTEEN_BIT.has(kvCacheDtype) ? kvRequest(quantizationConfigOverrides) : null;
+      if (request === null) return null;
+      return ruleProblem(
+        request,
+        "a request for a quantized KV cache",
+        `null there, or another kvCacheDtype than ${JSON.stringify(kvCacheDtype)}`,
+      );
+    },
+  },
+  {
+    needs: ["configOverrides"],
+    broken: ({ configOverrides }) => {
+      const place = QUANTIZATION_PLACES.find((key) => Object.hasOwn(configOverrides, key));
+      if (place === undefined) return null;
+      return ruleProblem(`configOverrides.${place}`, "a quantization config", "quantizationConfigOverrides");
+    },
+  },
+];
+
+/** Where overrides ask for a quantized KV cache: the two key names that vLLM reads, here and in the inner `quantization`. */
+function kvRequest(overrides: JsonObject, path = "quantizationConfigOverrides"): string | null {
+  for (const [key, value] of Object.entries(overrides)) {
+    if (REQUEST_KEYS.has(key) && isRequest(value)) return `${path}.${key}`;
+  }
+  const inner = overrides["quantization"];
+  return isMembers(inner) ? kvRequest(inner, `${path}.quantization`) : null;
+}
+
+function isRequest(value: JsonValue): boolean {
+  return value !== null && value !== "" && value !== false;
+}

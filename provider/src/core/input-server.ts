@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { hostPath, integer, isInteger, isText, leaf, number, boolean } from "./input-leaf";
+import type { ProbeKind } from "./spec";
+
+/** Longest that a start may be waited for: seven days. */
+const MOST_SECONDS = 604_800;
+
+export const modelSchema = z
+  .strictObject({ path: hostPath("folder of the checkpoint") }, { error: 'an object such as { path: "/models/my-model" }' })
+  .transform((model) => ({ path: withoutEndSlash(model.path) }));
+
+export const vllmSchema = z.strictObject(
+  { executable: hostPath("the vllm program").nullish() },
+  { error: 'an object such as { executable: "/opt/vllm/bin/vllm" }' },
+);
+
+export const kvCacheDtypeSchema = leaf<string>(
+  (value) =>
+    typeof value === "string" && /^[A-Za-z0-9_]+$/.test(value)
+      ? `vLLM's own name in small letters, here ${JSON.stringify(value.toLowerCase())}`
+      : 'one of vLLM\'s names such as "auto", "bfloat16" or "fp8_e4m3"',
+  (value) => typeof value === "string" && /^[a-z0-9_]+$/.test(value),
+);
+
+export const listenSchema = z.strictObject(
+  {
+    address: leaf<string>("an IP address or a host name, without brackets, port and http://", isAddress).nullish(),
+    port: integer("TCP port", 1, 65535).nullish(),
+  },
+  { error: 'an object such as { address: "127.0.0.1", port: 8000 }' },
+);
+
+function isAddress(value: unknown): boolean {
+  if (typeof value !== "string" || value.length > 253) return false;
+  if (/^[0-9A-Fa-f:.]+(?:%\w+)?$/.test(value) && value.split(":").length > 2) return true;
+  return /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(value);
+}
+
+export const apiKeySchema = leaf<string>(
+  "text of printable ASCII characters without spaces, at least one",
+  (value) => typeof value === "string" && /^[\x21-\x7e]+$/.test(value),
+);
+
+export const allowUnauthenticatedSchema = boolean();
+
+export const gpusSchema = leaf<number | readonly (number | string)[]>(
+  'a number of GPUs of at least 1, or a list of different indexes and UUIDs such as [0, 1] or ["GPU-..."]',
+  (value) => isInteger(value, 1) || isGpuList(value),
+);
+
+function isGpuList(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const isEachOne = value.every((id) => isInteger(id, 0) || (isText(id) && /^GPU-[0-9A-Fa-f-]{8,}$/.test(id)));
+  return isEachOne && new Set(value).size === value.length;
+}
+
+export const serviceSchema = z.strictObject(
+  {
+    restart: z
+      .strictObject(
+        {
+          max: integer("automatic restarts within the window; 0 = never", 0).nullish(),
+          withinSeconds: number("seconds above 0", (value) => value > 0).nullish(),
+          delaySeconds: number("seconds of at least 0", (value) => value >= 0).nullish(),
+        },
+        { error: "an object such as { max: 5, withinSeconds: 600, delaySeconds: 5 }" },
+      )
+      .nullish(),
+  },
+  { error: "an object such as { restart: { max: 5 } }" },
+);
+
+export const PROBES: readonly ProbeKind[] = ["auto", "completion", "chat", "embedding", "health"];
+
+export const readinessSchema = z.strictObject(
+  {
+    probe: leaf<ProbeKind>(`one of ${PROBES.map((probe) => JSON.stringify(probe)).join(", ")}`, (value) =>
+      PROBES.some((probe) => probe === value),
+    ).nullish(),
+  },
+  { error: 'an object such as { probe: "completion" }' },
+);
+
+function seconds(): z.ZodType<number> {
+  return number(`seconds above 0, at most ${String(MOST_SECONDS)}`, (value) => value > 0 && value <= MOST_SECONDS);
+}
+
+export const timeoutsSchema = z.strictObject(
+  { connect: seconds().nullish(), ready: seconds().nullish(), stop: seconds().nullish() },
+  { error: "an object such as { ready: 3600 }" },
+);
+
+function withoutEndSlash(path: string): string {
+  return path.replace(/\/+$/, "");
+}

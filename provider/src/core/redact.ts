@@ -1,0 +1,38 @@
+import type { HostSpec, Spec } from "./spec";
+
+const PLACEHOLDER = "[secret]";
+/** Shorter ones would blank out half of every text. */
+const LEAST_CHARACTERS = 4;
+/** Values that are no secret even where secrets may stand: blanking them out would make logs unreadable. */
+const PLAIN_WORDS = /^(?:true|false|none|null|auto|debug|info|warn|warning|error)$/i;
+
+/** Every secret of a spec, in each form that it can take in a text. */
+export function secretsOf(spec: Spec): readonly string[] {
+  const values = [spec.apiKey, ...hostSecrets(spec.host), ...Object.values(spec.environment)];
+  const forms = values.flatMap((value) => (value === null ? [] : formsOf(value)));
+  return [...new Set(forms)].filter((form) => form.length >= LEAST_CHARACTERS && !PLAIN_WORDS.test(form));
+}
+
+/** The text with each secret of the spec replaced; longest first, so that none is left in halves. */
+export function redact(spec: Spec, text: string): string {
+  const secrets = secretsOf(spec);
+  if (secrets.length === 0) return text;
+  const longestFirst = [...secrets].sort((first, second) => second.length - first.length);
+  return text.replace(new RegExp(longestFirst.map(escaped).join("|"), "g"), () => PLACEHOLDER);
+}
+
+function hostSecrets(host: HostSpec): readonly (string | null)[] {
+  const own = [host.password, host.privateKey, host.privateKeyPassword];
+  return host.proxy === null ? own : [...own, ...hostSecrets(host.proxy)];
+}
+
+/** As it is, as JSON writes it, and line by line: logs are cut into lines. */
+function formsOf(value: string): readonly string[] {
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  const secretLines = lines.length === 1 ? [] : lines.filter((line) => !/^-----(?:BEGIN|END) /.test(line));
+  return [value, value.trim(), JSON.stringify(value).slice(1, -1), ...secretLines];
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,82 @@
+import { ENGINE_FLAGS, type EngineFlag } from "./engine-flags";
+import { isJsonList, isMembers } from "./input-json";
+import type { JsonValue } from "./json";
+import type { Spec } from "./spec";
+import { yamlFlag } from "./vllm-command-yaml";
+import type { FlagKind, FlagKinds } from "./vllm-flags-table";
+
+export { LIVE_VARIABLES, serverEnvironment, type ServerEnvironment } from "./vllm-command-environment";
+export type { FlagKinds } from "./vllm-flags-table";
+
+export interface ServeConfigFacts {
+  /** What to pass as --kv-cache-dtype; null: nothing. */
+  readonly kvCacheDtypeFlag: string | null;
+  readonly servedModelNames: readonly string[];
+  /** What the server answers as system_fingerprint; null: this version cannot. */
+  readonly fingerprint: string | null;
+  /** null: this version has no shutdown timeout. */
+  readonly shutdownTimeoutSeconds: number | null;
+  /** Flags of the installed version; null or a missing flag: the value decides how it is written. */
+  readonly flagKinds: FlagKinds | null;
+  /** Home folder of the host's user, for paths that begin with ~/; without it they stay as they are. */
+  readonly home?: string | undefined;
+}
+
+/**
+ * Text of the file for `vllm serve MODEL --config FILE`: one key per flag, sorted, strings quoted. No secret is in it.
+ * The model is not in it either: it has to be the positional word, so that a stray word can never become the model.
+ */
+export function renderServeConfig(spec: Spec, facts: ServeConfigFacts): string {
+  const flags = new Map<string, { readonly value: JsonValue; readonly kind: FlagKind }>();
+  const set = (flag: string, value: JsonValue, kind: FlagKind): void => {
+    flags.set(flag, { value, kind: known(facts.flagKinds, flag) ?? kind });
+  };
+  for (const [flag, value] of Object.entries(spec.extraArgs)) set(flag, value, "unknown");
+  for (const [name, value] of Object.entries(spec.engine)) {
+    const row = ENGINE_FLAGS.get(name);
+    if (row !== undefined) set(row.flag, value, kindOf(row));
+  }
+  set("host", spec.listen.address, "string");
+  set("port", spec.listen.port, "int");
+  set("served-model-name", facts.servedModelNames, "list");
+  set("kv-cache-dtype", facts.kvCacheDtypeFlag, "enum");
+  set("shutdown-timeout", facts.shutdownTimeoutSeconds, "int");
+  set("fingerprint-mode", facts.fingerprint === null ? null : "custom", "enum");
+  set("fingerprint-value", facts.fingerprint, "string");
+  return [...flags]
+    .sort(([first], [second]) => (first < second ? -1 : 1))
+    .map(([flag, { value, kind }]) => yamlFlag(flag, withHome(flag, value, facts.home), kind))
+    .join("");
+}
+
+function known(kinds: FlagKinds | null, flag: string): FlagKind | null {
+  const kind = kinds?.get(flag);
+  return kind === undefined || kind === "unknown" ? null : kind;
+}
+
+function kindOf(row: EngineFlag): FlagKind {
+  switch (row.kind) {
+    case "number":
+      return "float";
+    case "bool":
+      return "bool";
+    case "text":
+      return "string";
+    case "list":
+      return "list";
+    case "json":
+      return "json";
+    default:
+      return row.kind satisfies never;
+  }
+}
+
+/** Flags whose value is a path on the host; vLLM itself does not expand ~. */
+const PATH_FLAGS: ReadonlySet<string> = new Set(["chat-template", "tokenizer", "lora-modules", "hf-config-path", "download-dir"]);
+
+function withHome(flag: string, value: JsonValue, home: string | undefined): JsonValue {
+  if (home === undefined || !PATH_FLAGS.has(flag)) return value;
+  if (typeof value === "string") return value.replace(/^(|[^=/]*=)~\//, (_, name: string) => `${name}${home}/`);
+  if (isJsonList(value)) return value.map((item) => withHome(flag, item, home));
+  return isMembers(value) ? { ...value, path: withHome(flag, value["path"] ?? null, home) } : value;
+}

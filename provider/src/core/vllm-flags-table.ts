@@ -1,0 +1,63 @@
+import { z } from "zod";
+import flags032 from "./vllm-flags-0.32.json";
+
+/**
+ * How a flag takes its value. bool: `--x` and `--no-x`; flag: `--x` only; list: several words; commaList: one word with commas;
+ * json: one word of JSON text; unknown: a version without a table, so the value decides.
+ */
+const flagKindSchema = z.enum([
+  "bool",
+  "flag",
+  "int",
+  "float",
+  "string",
+  "enum",
+  "list",
+  "commaList",
+  "json",
+  "humanInt",
+  "humanIntOrAuto",
+  "unknown",
+]);
+export type FlagKind = z.infer<typeof flagKindSchema>;
+
+/** Long names without dashes in front -> kind. */
+export type FlagKinds = ReadonlyMap<string, FlagKind>;
+
+const rowSchema = z.object({
+  kind: flagKindSchema,
+  /** Kind of a list's items where they are not text. */
+  item: z.literal("int").optional(),
+  choices: z.array(z.string()).optional(),
+  /** Other long names of the same flag. */
+  aliases: z.array(z.string()).optional(),
+  /** This version still takes it, a later one does not. */
+  deprecated: z.boolean().optional(),
+});
+export type FlagRow = z.infer<typeof rowSchema>;
+export type FlagTable = ReadonlyMap<string, FlagRow>;
+
+const tables: readonly { readonly version: RegExp; readonly rows: FlagTable; readonly kinds: FlagKinds }[] = [
+  table(/^0\.32\./, flags032),
+];
+
+function table(version: RegExp, data: unknown): (typeof tables)[number] {
+  const { flags } = z.object({ flags: z.record(z.string(), rowSchema) }).parse(data);
+  const rows = new Map(
+    Object.entries(flags).flatMap(([name, row]) => [name, ...(row.aliases ?? [])].map((each) => [each, row] as const)),
+  );
+  return { version, rows, kinds: new Map([...rows].map(([name, row]) => [name, row.kind] as const)) };
+}
+
+/** Every long flag of a version, its second names too; null: no table for it, ask the installed vLLM. */
+export function flagTableFor(version: string | null): FlagKinds | null {
+  return tables.find((each) => version !== null && each.version.test(version))?.kinds ?? null;
+}
+
+/** The same with choices and the like. */
+export function flagRowsFor(version: string | null): FlagTable | null {
+  return tables.find((each) => version !== null && each.version.test(version))?.rows ?? null;
+}
+
+/** The newest table: good for naming a flag when the installed version is not known yet, not for refusing one. */
+export const NEWEST_FLAGS: FlagTable = tables[0]?.rows ?? new Map<string, FlagRow>();

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** Every live descendant of a process, nearest first, as /proc shows it now. Processes that end while it looks are left out. */
+export function descendantsOf(pid: number): readonly number[] {
+  const childrenOf = new Map<number, number[]>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(Number(name));
+    if (parent === null) continue;
+    const siblings = childrenOf.get(parent) ?? [];
+    siblings.push(Number(name));
+    childrenOf.set(parent, siblings);
+  }
+  const found: number[] = [];
+  const waiting = [pid];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const children = childrenOf.get(next) ?? [];
+    found.push(...children);
+    waiting.push(...children);
+  }
+  return found;
+}
+
+/** Path of the program a process runs, or null when it is gone or not ours to read. */
+export function executableOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${String(pid)}/exe`);
+  } catch {
+    return null;
+  }
+}
+
+/** SIGKILL; a process that is already gone is fine. */
+export function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // gone
+  }
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
+    // The command stands in parentheses and may hold spaces; state and parent follow the last one.
+    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
+    return parent === undefined ? null : Number(parent);
+  } catch {
+    return null;
+  }
+}

@@ -20,16 +20,16 @@ _NAME = re.compile(r"[0-9a-z][0-9a-z-]{0,80}")
 _LEFT_OVER = re.compile(r"\.tmp-(\d+)-[0-9a-f]+")
 
 
-def run(request: Dict[str, Any], step: Dict[str, Any]) -> Dict[str, Any]:
-    """Makes <stateRoot>/overlays/<name> be what the step says; result {kind, path, built}.
+def build(server_id: str, step: Dict[str, Any]) -> Dict[str, Any]:
+    """Makes <stateRoot>/overlays/<name> be what the step says; {path, built}.
 
     An intact one is used as it is, a damaged one is replaced in one rename. Raises CHECKPOINT_NOT_FOUND, DISK_FULL.
     """
     name = _checked(step["name"])
     files = {_file_name(file): text for file, text in step["files"].items()}
     folder = paths.overlays_folder() / name
-    with overlay_use.exclusive(request["client"]):
-        overlay_use.note(request["serverId"], name)
+    with overlay_use.exclusive(server_id):
+        overlay_use.note(server_id, name)
         remove_left_overs()
         links = _links(paths.expand(step["checkpointPath"]), files)
         built = not is_intact(folder, links, files)
@@ -37,7 +37,7 @@ def run(request: Dict[str, Any], step: Dict[str, Any]) -> Dict[str, Any]:
             _place(folder, links, files)
         if built or records.read_json(overlay_use.record_path(name)) != step["record"]:
             records.write_json(overlay_use.record_path(name), step["record"])
-    return {"kind": "overlay", "path": str(folder), "built": built}
+    return {"path": str(folder), "built": built}
 
 
 def is_intact(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> bool:

@@ -11,9 +11,9 @@ from agent import lock, paths, records, registry
 _LOCK_WAIT_SECONDS = 60.0
 
 
-def exclusive(client: str) -> ContextManager[None]:
-    """Held while overlays are built or removed: two servers may share one."""
-    return lock.held(paths.overlays_folder() / ".lock", client, _LOCK_WAIT_SECONDS)
+def exclusive(server_id: str) -> ContextManager[None]:
+    """Held while overlays are built or removed for a server: two servers may share one."""
+    return lock.held(paths.overlays_folder() / ".lock", "server " + server_id, _LOCK_WAIT_SECONDS)
 
 
 def note(server_id: str, name: str) -> None:

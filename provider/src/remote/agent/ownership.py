@@ -17,26 +17,23 @@ LAST_BREATH_SECONDS = 5.0
 POLL_SECONDS = 0.1
 
 
-def claim(request: Dict[str, Any], step: Dict[str, Any]) -> Dict[str, Any]:
+def claim(server_id: str, step: Dict[str, Any]) -> None:
     """Writes the owner record; a known server keeps since when, by whom and whether confirmed.
 
     An unconfirmed record of the same URN under another id is taken over when nothing of it lives
     (CHANGED_MEANWHILE when something does: look again). Raises OWNED_BY_ANOTHER for a confirmed one.
     """
     wanted = step["owner"]
-    server_id = request["serverId"]
     for other_id in registry.ids_of_urn(wanted["urn"]):
         if other_id != server_id:
-            _take_over(other_id, request["client"])
+            _take_over(other_id, server_id)
     known = registry.read_owner(server_id)
     kept = {"confirmed": False} if known is None else {k: known[k] for k in ("createdBy", "createdAt", "confirmed")}
     records.write_json(_owner_file(server_id), {**wanted, "serverId": server_id, **kept})
-    return {"kind": "claim"}
 
 
-def confirm(request: Dict[str, Any], _step: Dict[str, Any]) -> Dict[str, Any]:
+def confirm(server_id: str) -> None:
     """Marks the record confirmed and removes overlays of earlier declarations. Raises CHANGED_MEANWHILE without a record."""
-    server_id = request["serverId"]
     owner = registry.read_owner(server_id)
     if owner is None:
         raise AgentFailure(
@@ -46,22 +43,19 @@ def confirm(request: Dict[str, Any], _step: Dict[str, Any]) -> Dict[str, Any]:
         )
     if not owner["confirmed"]:
         records.write_json(_owner_file(server_id), {**owner, "confirmed": True})
-    with overlay_use.exclusive(request["client"]):
+    with overlay_use.exclusive(server_id):
         overlay_use.drop(server_id, keep=True)
-    return {"kind": "confirm"}
 
 
-def forget(request: Dict[str, Any], _step: Dict[str, Any]) -> Dict[str, Any]:
+def forget(server_id: str) -> None:
     """Removes everything kept for the server; its record goes last, so that a cut attempt can be repeated.
 
     Raises STOP_INCOMPLETE while a process of it lives.
     """
-    server_id = request["serverId"]
     _require_nothing_alive(server_id)
-    with overlay_use.exclusive(request["client"]):
+    with overlay_use.exclusive(server_id):
         overlay_use.drop(server_id, keep=False)
     remove_state(server_id)
-    return {"kind": "forget"}
 
 
 def remove_state(server_id: str) -> None:
@@ -83,7 +77,7 @@ def remove_state(server_id: str) -> None:
         shutil.rmtree(folder)
 
 
-def _take_over(other_id: str, client: str) -> None:
+def _take_over(other_id: str, server_id: str) -> None:
     other = registry.load(other_id)
     owner = other.owner or {}
     if owner.get("confirmed"):
@@ -102,7 +96,7 @@ def _take_over(other_id: str, client: str) -> None:
             "Cannot claim the server: %s, an unfinished create of the same resource, still lives" % other_id,
             retryable=True,
         )
-    with lock.held(paths.server_folder(other_id) / "lock", client, 0):
+    with lock.held(paths.server_folder(other_id) / "lock", "server " + server_id, 0):
         remove_state(other_id)
 
 

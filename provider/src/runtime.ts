@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { converge, type ConvergeResult } from "./converge";
 import { derivedOutputs } from "./core/derived-outputs";
-import { describeDiff, diffInputs } from "./core/diff";
+import { describeDiff, diffContext, diffInputs } from "./core/diff";
 import { serverSlug } from "./core/identity";
 import { serverOutputs, toWire } from "./core/outputs";
-import { parseInputs } from "./core/parse-inputs";
+import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
 import type { Spec } from "./core/spec";
 import { parseUrn } from "./core/urn";
@@ -45,32 +45,39 @@ function check(_olds: Wire, news: Wire): CheckResult {
 }
 
 interface DiffResult {
-  readonly changes: boolean | undefined;
+  readonly changes: boolean;
   readonly replaces: readonly string[];
   readonly deleteBeforeReplace: boolean;
 }
 
 async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
-  const before = fromWire(olds);
+  const before = fromWire(olds).inputs;
   const after = fromWire(news);
-  const result = diffInputs(before.inputs, after.inputs, await identities(before.inputs, after.inputs));
-  const words = describeDiff(result, before.host);
-  const log = engineLog();
-  for (const line of words) log.info(after.urn, line);
+  const hosts = { oldHost: await identityOf(before), newHost: await identityOf(after.inputs) };
+  const result = diffInputs(before, after.inputs, hosts);
+  const drift = driftIn(before);
+  const words = [...describeDiff(result, diffContext(before))];
+  if (drift.length > 0 && result.restart.length === 0) words.push(`restart: ${drift.join("; ")}`);
+  for (const line of words) engineLog().info(after.urn, line);
+  const isProviderNew = olds["__provider"] !== news["__provider"];
   return {
-    // undefined lets the engine compute the property diff; a blob or credentials that changed must reach the state too.
-    changes: result.hasChanges || words.length > 0 || olds["__provider"] !== news["__provider"] ? true : false,
+    // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
+    changes: result.hasChanges || drift.length > 0 || isProviderNew,
     replaces: result.replaces,
     deleteBeforeReplace: false,
   };
 }
 
-async function identities(before: unknown, after: unknown): Promise<{ oldHost: string; newHost: string }> {
-  const of = async (inputs: unknown): Promise<string> => {
-    const parsed = parseInputs(inputs);
-    return parsed.ok && parsed.unknowns.length === 0 ? hostIdentity(parsed.spec.host) : "";
-  };
-  return { oldHost: await of(before), newHost: await of(after) };
+/** What the last look at the host found not to be as declared. */
+function driftIn(outputs: Wire): readonly string[] {
+  const drift = outputs["drift"];
+  return Array.isArray(drift) ? drift.map(String) : [];
+}
+
+/** "": not known yet, or not readable. */
+async function identityOf(inputs: Wire): Promise<string> {
+  const parsed = parseInputs(inputsOf(inputs));
+  return parsed.ok && parsed.unknowns.length === 0 ? hostIdentity(parsed.spec.host) : "";
 }
 
 async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
@@ -141,7 +148,7 @@ async function remove(id: string, props: Wire): Promise<void> {
 
 function declared(props: Wire): { readonly spec: Spec; readonly urn: string } {
   const { inputs, urn } = fromWire(props);
-  const parsed = parseInputs(inputs);
+  const parsed = parseInputs(inputsOf(inputs));
   if (!parsed.ok) throw new Error(parsed.problems.map((problem) => problem.message).join("\n"));
   if (parsed.unknowns.length > 0) throw new Error(`inputs are not known yet: ${parsed.unknowns.join(", ")}`);
   return { spec: parsed.spec, urn };

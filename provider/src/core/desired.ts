@@ -1,12 +1,12 @@
-import { modelDtypeOf, chooseKvCacheFlag } from "./kv-cache-flag";
 import { patchCheckpoint, type PatchResult } from "./config-patch";
+import { servedModelNames } from "./derived-outputs";
 import { VllmServerError } from "./errors";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
+import { chooseKvCacheFlag, modelDtypeOf } from "./kv-cache-flag";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
 import type { Launch, LaunchGpus, OverlayStep } from "./step";
-import { derivedOutputs } from "./derived-outputs";
 import { renderServeConfig, serverEnvironment, type FlagKinds } from "./vllm-command";
 
 /** What should run, said so exactly that two of them can be compared: the launch, and the overlay it needs. */
@@ -40,14 +40,14 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     dtypeArgument: typeof spec.engine["dtype"] === "string" ? spec.engine["dtype"] : null,
   });
   const drainSeconds = drainSecondsOf(spec);
-  const servedModelNames = servedNames(spec);
   const config = (fingerprint: string | null): string =>
     renderServeConfig(spec, {
       kvCacheDtypeFlag: kvCache.flag,
-      servedModelNames,
+      servedModelNames: servedModelNames(spec),
       fingerprint,
       shutdownTimeoutSeconds: flags.has("shutdown-timeout") ? drainSeconds : null,
       flagKinds: flags,
+      home: observed.host.home,
     });
   const environment = serverEnvironment(spec, { home: observed.host.home });
   const gpus = launchGpus(spec, observed, executable.version);
@@ -67,7 +67,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     secretEnvironment: environment.secretEnvironment,
     gpus,
     listen: spec.listen,
-    servedModelNames,
+    servedModelNames: servedModelNames(spec),
     restart: spec.service.restart,
     drainSeconds,
   };
@@ -121,12 +121,6 @@ function overlayFor(
 export function drainSecondsOf(spec: Spec): number {
   const given = spec.extraArgs["shutdown-timeout"];
   return typeof given === "number" && given > 0 ? given : DRAIN_SECONDS;
-}
-
-function servedNames(spec: Spec): readonly string[] {
-  const given = spec.engine["servedModelName"];
-  if (Array.isArray(given)) return given.filter((name): name is string => typeof name === "string");
-  return [derivedOutputs(spec).servedModelName];
 }
 
 /** A CPU build or a host without nvidia-smi has no GPUs to choose; elsewhere the ones it ran on before come first. */

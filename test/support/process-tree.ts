@@ -39,13 +39,22 @@ export function killQuietly(pid: number): void {
   }
 }
 
+/** Clock ticks since boot at which it started, "" when it is gone: a pid alone may be somebody else's by now. */
+export function startOf(pid: number): string {
+  return statOf(pid)[19] ?? "";
+}
+
 function parentOf(pid: number): number | null {
+  const parent = statOf(pid)[1];
+  return parent === undefined ? null : Number(parent);
+}
+
+/** Fields of /proc/PID/stat from the state on: the command before them stands in parentheses and may hold spaces. */
+function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
-    // The command stands in parentheses and may hold spaces; state and parent follow the last one.
-    const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
-    return parent === undefined ? null : Number(parent);
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
-    return null;
+    return [];
   }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { descendantsOf, executableOf, killQuietly } from "./process-tree.ts";
+import { descendantsOf, executableOf, killQuietly, startOf } from "./process-tree.ts";
 
 /** A plain module: vitest suites and the demo script (Node's type stripping) both use it. */
 
@@ -116,9 +116,12 @@ async function launch(folder: string, options: SshdOptions, keys: Keys): Promise
     throw new Error(`sshd did not start:\n${log.text()}`);
   }
   const pid = child.pid ?? 0;
+  const orphaned = new Map<number, string>();
   const cutAll = (): void => {
     const program = executableOf(pid);
-    for (const one of descendantsOf(pid)) if (executableOf(one) === program) killQuietly(one);
+    const all = descendantsOf(pid);
+    for (const one of all) if (executableOf(one) !== program) orphaned.set(one, startOf(one));
+    for (const one of all) if (executableOf(one) === program) killQuietly(one);
   };
   return {
     address,
@@ -139,6 +142,7 @@ async function launch(folder: string, options: SshdOptions, keys: Keys): Promise
       const commands = descendantsOf(pid);
       child.kill("SIGTERM");
       for (const one of commands) killQuietly(one);
+      for (const [one, start] of orphaned) if (start !== "" && startOf(one) === start) killQuietly(one);
       await log.ended;
       rmSync(folder, { recursive: true, force: true });
     },

@@ -54,22 +54,16 @@ def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:
 
 
 def _carry_out(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
-    kind = step["kind"]
-    found = _STEPS[kind](server_id, step)
-    return {"kind": kind} if found is None else {"kind": kind, **found}
+    return {"kind": step["kind"], **(_STEPS[step["kind"]](server_id, step) or {})}
 
 
 _STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
-    "claim": lambda server_id, step: _nothing(ownership.claim(server_id, step)),
-    "overlay": lambda _server_id, step: dict(overlay.build(step)),
+    "claim": ownership.claim,
+    "overlay": overlay.build,
     "stop": lambda server_id, step: {"stop": stop.run(server_id, step)},
     "start": lambda server_id, step: {"start": launch.run(server_id, step)},
     "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
-    "policy": lambda server_id, step: _nothing(restart_policy.write(server_id, step["restart"])),
-    "confirm": lambda server_id, _step: _nothing(ownership.confirm(server_id)),
-    "forget": lambda server_id, _step: _nothing(ownership.forget(server_id)),
+    "policy": lambda server_id, step: restart_policy.write(server_id, step["restart"]),
+    "confirm": lambda server_id, _step: ownership.confirm(server_id),
+    "forget": lambda server_id, _step: ownership.forget(server_id),
 }
-
-
-def _nothing(_result: object) -> None:
-    """These steps have no result but that they were done."""

@@ -65,7 +65,9 @@ def _keep_only(report: int) -> None:
                 continue
     null = os.open("/dev/null", os.O_RDWR)
     for target in (0, 1, 2):
-        if target not in (null, report):
+        if target == null:
+            os.set_inheritable(null, True)
+        elif target != report:
             os.dup2(null, target)
     if null > 2:
         os.close(null)

@@ -26,7 +26,8 @@ def end_server(look: Look, pause: Pause, leader: Optional[tuple[int, int]], drai
     `drain_seconds`: how long a ready leader may take after one SIGTERM; None: it is not ready, and is killed
     with its whole session at once. While vLLM's engine starts it swallows a SIGTERM, and there is nothing to drain.
     """
-    if leader is not None and processes.is_same(*leader):
+    # Only a leader that is one of the members: a record that names somebody else's process hurts nobody.
+    if leader is not None and any((member.pid, member.start_ticks) == leader for member in look()):
         if drain_seconds is None or not _leaves_after_term(leader, drain_seconds, pause):
             return kill_all(look, pause)
     return end_orphans(look, pause)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Mapping
 
-from agent import events, gpu_holders, gpus
+from agent import events, gpu_seen, gpus, registry
 from agent.failure import AgentFailure
 
 _POLL_SECONDS = 0.5
@@ -50,7 +50,8 @@ def _are_strangers(held: list[str], used: Mapping[str, int], baseline_mib: Mappi
 
 
 def _failure(server_id: str, held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> AgentFailure:
-    holders = gpu_holders.describe(server_id, held)
+    seen = gpu_seen.look(registry.load_all())[0] or []
+    holders = [_holder(server_id, gpu["uuid"], one) for gpu in seen if gpu["uuid"] in held for one in gpu["processes"]]
     return AgentFailure(
         "GPU_MEMORY_HELD",
         f"Cannot free the GPUs of {server_id}: {_amounts(held, used, baseline_mib)}",
@@ -62,3 +63,14 @@ def _failure(server_id: str, held: list[str], used: Mapping[str, int], baseline_
 
 def _amounts(held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> str:
     return ", ".join(f"{uuid} has {used[uuid]} MiB in use, need {baseline_mib[uuid]}" for uuid in held)
+
+
+def _holder(server_id: str, uuid: str, holder: Mapping[str, Any]) -> str:
+    if holder["serverId"] == server_id:
+        whose = "ours"
+    elif holder["serverId"] is not None:
+        whose = f"of the server {holder['serverId']}"
+    else:
+        whose = "not ours"
+    amount = "" if holder["usedMib"] is None else f"{holder['usedMib']} MiB, "
+    return f"{uuid}: {amount}pid {holder['pid']} of {holder['user']} ({whose}): {holder['command']}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pwd
 import time
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from agent import processes, readiness, sockets
+from agent import accounts, processes, readiness, sockets
 
 # Asked only when it matters: it costs a look at every process of the host.
 Members = Callable[[], "list[processes.Process]"]
@@ -54,12 +53,5 @@ def _lost(inode: Optional[int], uid: Optional[int]) -> dict[str, Any]:
         "outcome": "port-lost",
         "winnerPid": pid,
         "winnerCommand": None if winner is None else winner.command,
-        "winnerUser": None if uid is None else _user(uid),
+        "winnerUser": None if uid is None else accounts.name_of(uid),
     }
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)

@@ -57,10 +57,10 @@ class Supervisor:
 
     def live(self, report: int) -> None:
         """Until the server is stopped or given up. Writes how the first start went to `report`, as one JSON object:
-        {} or {"errno"} or {"failure": {code, summary}}."""
+        {"pid"} or {"errno"} or {"failure": {code, summary}}."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         refusal = self._start()
-        _tell(report, refusal)
+        _tell(report, refusal or {"pid": self.file.run["leader"]["pid"]})
         if refusal:
             self.file.finished("gave-up")
             return
@@ -195,10 +195,10 @@ def _session_of(pid: int) -> Optional[int]:
         return None
 
 
-def _tell(report: int, refusal: dict[str, Any]) -> None:
+def _tell(report: int, outcome: dict[str, Any]) -> None:
     """To the agent that waits for the start; it may be gone with its connection."""
     try:
-        os.write(report, json.dumps(refusal).encode())
+        os.write(report, json.dumps(outcome).encode())
     except OSError:
         pass
     os.close(report)

@@ -1,0 +1,43 @@
+"""Files of one start in the server's folder: launch.json, secrets.json, policy.json, serve.yaml, logs/ and tmp/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from agent import logs, paths, records, temp_files
+
+
+def config_path(server_id: str) -> Path:
+    """The file for vLLM's --config."""
+    return paths.server_folder(server_id) / "serve.yaml"
+
+
+def write(
+    server_id: str,
+    launch: Mapping[str, Any],
+    generation: int,
+    gpu_uuids: Sequence[str],
+    gpu_baseline_mib: Mapping[str, int],
+) -> None:
+    """Everything the new start needs; takes the stop intent away. Secrets stand in secrets.json and nowhere else."""
+    folder = paths.server_folder(server_id)
+    temp = paths.temp_folder(server_id)
+    plain = {name: value for name, value in launch.items() if name != "secretEnvironment"}
+    with records.disk_failures("prepare", folder):
+        logs.folder(server_id).mkdir(mode=0o700, parents=True, exist_ok=True)
+        temp_files.prepare(temp)
+    records.write_json(folder / "secrets.json", launch["secretEnvironment"])
+    records.write_json(folder / "policy.json", launch["restart"])
+    records.write_text(config_path(server_id), launch["configYaml"])
+    records.write_json(
+        folder / "launch.json",
+        {
+            **plain,
+            "generation": generation,
+            "gpuUuids": list(gpu_uuids),
+            "gpuBaselineMib": dict(gpu_baseline_mib),
+            "tempFolder": str(temp),
+        },
+    )
+    (folder / "stop-intent").unlink(missing_ok=True)

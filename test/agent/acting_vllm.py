@@ -1,0 +1,92 @@
+"""Acts as `vllm serve MODEL --config FILE`: what it does stands in the variable ACT, a JSON object.
+
+log: text printed at once            late_log: [[seconds, text], ...] printed after that long
+engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
+listen: seconds until it listens     models, fingerprint, probe_status, tasks: what it answers then
+exit_after: seconds, exit_code       ignores_term: true
+"""
+
+import http.server
+import json
+import mmap
+import os
+import signal
+import sys
+import threading
+import time
+
+ACT = json.loads(os.environ.get("ACT", "{}"))
+MODEL = sys.argv[2]
+
+
+def say(text):
+    os.write(1, text.encode())
+
+
+def engine(shm, ignores_term):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    path = "/dev/shm/" + shm
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.ftruncate(descriptor, 4096)
+    kept = mmap.mmap(descriptor, 4096)
+
+    def leave(_number, _frame):
+        os.unlink(path)
+        os._exit(0)
+
+    if not ignores_term:
+        signal.signal(signal.SIGTERM, leave)
+    say("engine %d is up\n" % os.getpid())
+    while kept is not None:
+        time.sleep(0.05)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        name = ACT.get("name", "tiny")
+        models = ACT.get("models", [{"id": name, "root": MODEL, "max_model_len": 64}])
+        answers = {
+            "/health": (200, ""),
+            "/v1/models": (200, json.dumps({"data": models})),
+            "/openapi.json": (200, json.dumps({"paths": dict.fromkeys(ACT.get("routes", ["/v1/completions"]), {})})),
+            "/metrics": (200, '# TYPE x gauge\nvllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n'),
+        }
+        self.answer(*answers.get(self.path, (404, "")))
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        say("asked %s %s key=%s\n" % (self.path, json.dumps(body), self.headers.get("Authorization")))
+        answer = {"system_fingerprint": ACT.get("fingerprint"), "choices": []}
+        self.answer(ACT.get("probe_status", 200), json.dumps(answer))
+
+    def answer(self, status, text):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_arguments):
+        pass
+
+
+def listen(seconds):
+    time.sleep(seconds)
+    port = int(os.environ["ACT_PORT"])
+    http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+
+
+def main():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if ACT.get("ignores_term") else lambda *_: os._exit(0))
+    say(ACT.get("log", ""))
+    if "engine" in ACT and os.fork() == 0:
+        engine(ACT["engine"]["shm"], ACT["engine"].get("ignores_term", False))
+    if "listen" in ACT:
+        threading.Thread(target=listen, args=(ACT["listen"],), daemon=True).start()
+    for seconds, text in ACT.get("late_log", []):
+        time.sleep(seconds)
+        say(text)
+    time.sleep(ACT.get("exit_after", 3600))
+    os._exit(ACT.get("exit_code", 0))
+
+
+main()

@@ -1,0 +1,49 @@
+// Runs before `npm test`, `npm run demo` and `npm run check`, also on a fresh clone: until npm ci is done there are no
+// node_modules, so this file and what it imports use Node's own modules only and nothing newer than Node 20.
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buildProvider } from "./build-provider.mjs";
+import { nodeBinFolder, repositoryFolder } from "./places.mjs";
+import { failWith, say, stream } from "./processes.mjs";
+
+const [major = "0"] = process.versions.node.split(".");
+if (Number(major) < 20) failWith(`Cannot set up: this is Node ${process.versions.node}, need 20 or newer`);
+
+const reason = await whyInstall();
+if (reason !== undefined) {
+  say(`npm ci (${reason}); usually under a minute`);
+  const code = await stream("npm", ["ci", "--no-audit", "--no-fund"], { cwd: repositoryFolder });
+  if (code !== 0) failWith("Cannot set up: `npm ci` failed (its lines are above)");
+}
+await buildProvider().catch(failWith);
+
+/**
+ * Compares what is installed with the lock file, package by package: `npm install` by hand counts as well.
+ * @returns {Promise<string | undefined>} undefined: node_modules is as the lock file says
+ */
+async function whyInstall() {
+  if (!existsSync(join(nodeBinFolder, "node"))) return "node_modules is missing";
+  const wanted = await packagesIn(join(repositoryFolder, "package-lock.json"));
+  const present = await packagesIn(join(repositoryFolder, "node_modules", ".package-lock.json"));
+  for (const [path, entry] of Object.entries(wanted)) {
+    const isInstalledFromRegistry = path.includes("node_modules/") && entry.link !== true;
+    const found = present[path]?.version;
+    // Optional packages are for other platforms as well.
+    if (!isInstalledFromRegistry || (entry.optional === true && found === undefined)) continue;
+    if (found !== entry.version) return `${path} is ${found ?? "missing"}, the lock file says ${entry.version ?? "?"}`;
+  }
+  return undefined;
+}
+
+/**
+ * @param {string} lockFile
+ * @returns {Promise<Record<string, { version?: string, link?: boolean, optional?: boolean }>>}
+ */
+async function packagesIn(lockFile) {
+  try {
+    return JSON.parse(await readFile(lockFile, "utf8")).packages;
+  } catch {
+    return {};
+  }
+}

@@ -2,7 +2,7 @@
 
 log: text printed at once            late_log: [[seconds, text], ...] printed after that long
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
-listen: seconds until it listens     models, fingerprint, probe_status, tasks: what it answers then
+listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
 exit_after: seconds, exit_code       ignores_term: true
 """
 
@@ -57,7 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         say("asked %s %s key=%s\n" % (self.path, json.dumps(body), self.headers.get("Authorization")))
         answer = {"system_fingerprint": ACT.get("fingerprint"), "choices": []}
-        self.answer(ACT.get("probe_status", 200), json.dumps(answer))
+        is_refused = ACT.get("refuses_ids") and isinstance(body.get("prompt"), list)
+        self.answer(400 if is_refused else ACT.get("probe_status", 200), json.dumps(answer))
 
     def answer(self, status, text):
         self.send_response(status)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+import unittest
+from typing import Any
+
+from agent import run_record, records
+from test.agent.acting import ActingCase, kill
+
+STARTED = "INFO:     Application startup complete.\n"
+TASKS = "(APIServer pid=1) INFO [entry.py:136] Supported tasks: ['%s']\n"
+
+
+class ReadyTest(ActingCase):
+    def ready(self, act: dict[str, Any], **wait: Any) -> dict[str, Any]:
+        self.start({"log": STARTED, "listen": 0, **act})
+        result = self.wait(**wait)
+        self.assertEqual("ready", result["outcome"], result)
+        return dict(result["ready"])
+
+    def asked(self) -> list[str]:
+        return [line for line in self.log().splitlines() if line.startswith("asked")]
+
+    def test_ready_is_one_real_token_with_our_fingerprint_and_is_kept(self) -> None:
+        ready = self.ready({"fingerprint": "f1"}, fingerprint="f1")
+        self.assertLess(abs(time.time() - _seconds(ready.pop("readyAt"))), 60)
+        self.assertTrue(0 < ready.pop("startSeconds") < 60)
+        self.assertEqual(
+            {
+                "generation": 1,
+                "modelNames": ["tiny"],
+                "modelRoot": "/models/tiny",
+                "maxModelLen": 64,
+                "probe": "completion",
+                "cacheConfig": {"block_size": "16", "cache_dtype": "auto"},
+            },
+            ready,
+        )
+        self.assertEqual(1, records.read_json(self.state() / "ready.json")["generation"])
+        sent = {"model": "tiny", "max_tokens": 1, "temperature": 0, "prompt": [1]}
+        self.assertEqual([f"asked /v1/completions {json.dumps(sent)} key=Bearer sesame"], self.asked())
+
+    def test_the_probe_fits_the_routes(self) -> None:
+        self.assertEqual("embedding", self.ready({"routes": ["/v1/embeddings", "/pooling"]})["probe"])
+
+    def test_the_probe_fits_the_tasks_of_the_log(self) -> None:
+        self.assertEqual("classify", self.ready({"log": TASKS % "token_classify', 'classify" + STARTED})["probe"])
+        self.assertTrue(self.asked()[0].endswith("key=None"), "the key goes to /v1 only")
+
+    def test_a_server_that_only_transcribes_is_asked_for_its_health(self) -> None:
+        self.assertEqual("health", self.ready({"log": TASKS % "transcription" + STARTED})["probe"])
+        self.assertEqual([], self.asked())
+
+    def test_a_prompt_of_ids_that_is_refused_is_asked_again_as_text(self) -> None:
+        ready = self.ready({"refuses_ids": True})
+        self.assertEqual(("completion", 2), (ready["probe"], len(self.asked())))
+
+    def test_the_whole_log_so_far_is_told_before_the_result(self) -> None:
+        self.ready({"log": "first\nsecond\n" + STARTED})
+        lines = [line for event in self.events() if event["event"] == "log" for line in event["lines"]]
+        self.assertEqual(["first", "second", STARTED.strip()], lines[:3])
+        self.assertTrue(lines[-1].startswith("asked"), lines)
+
+
+class FailureTest(ActingCase):
+    def test_an_exit_ends_the_wait_at_once(self) -> None:
+        self.start({"log": "ValueError: no\n", "exit_after": 0.3, "exit_code": 1})
+        self.assertEqual({"outcome": "exited", "code": 1, "signal": None}, self.wait())
+
+    def test_a_death_by_signal_is_told_as_one(self) -> None:
+        self.start({})
+        os.kill(self.run_json()["leader"]["pid"], signal.SIGKILL)
+        self.assertEqual({"outcome": "exited", "code": None, "signal": 9}, self.wait_for(1))
+
+    def test_an_exit_counts_also_when_the_next_start_is_already_there(self) -> None:
+        self.start({"exit_after": 0.5, "exit_code": 4}, restart=(5, 600, 0))
+        self.assertEqual({"outcome": "exited", "code": 4, "signal": None}, self.wait())
+
+    def test_nobody_knows_how_when_the_supervisor_died_too(self) -> None:
+        self.start({})
+        kill(run_record.living(self.run_json(), "supervisor"))
+        os.kill(self.run_json()["leader"]["pid"], signal.SIGKILL)
+        self.assertEqual({"outcome": "exited", "code": None, "signal": None}, self.wait_for(1))
+
+    def wait_for(self, generation: int) -> dict[str, Any]:
+        """The death may come before or within the wait; the plan was made while the server lived."""
+        from agent import wait
+        from test.agent.acting import wait_step
+
+        self.assertEqual(generation, self.run_json()["generation"])
+        return wait.run(self.server_id, wait_step())
+
+    def test_a_fatal_line_ends_it_with_the_lines_that_follow_told_too(self) -> None:
+        act = {"log": "loading\nNotImplementedError: FP8\n", "late_log": [[0.5, "the true cause\n"]]}
+        self.start(act)
+        result = self.wait(fatalPatterns=["^NotImplementedError"])
+        self.assertEqual({"outcome": "fatal", "line": "NotImplementedError: FP8"}, result)
+        lines = [line for event in self.events() if event["event"] == "log" for line in event["lines"]]
+        self.assertEqual(["loading", "NotImplementedError: FP8", "the true cause"], lines)
+
+    def test_the_timeout_tells_the_last_line(self) -> None:
+        self.start({"log": "loading\n"})
+        result = self.wait(timeoutSeconds=0.5)
+        self.assertTrue(0.5 <= result.pop("waitedSeconds") < 3)
+        self.assertEqual({"outcome": "timeout", "lastLine": "loading"}, result)
+
+    def test_a_port_that_another_process_got_is_lost_to_it(self) -> None:
+        self.start({"late_log": [[0.3, STARTED]]})
+        with socket.socket() as rival:
+            rival.bind(("127.0.0.1", self.port))
+            rival.listen()
+            result = self.wait()
+        self.assertEqual(("port-lost", os.getpid()), (result["outcome"], result["winnerPid"]))
+        self.assertIn("unittest", result["winnerCommand"])
+
+    def test_a_port_on_which_nobody_listens_long_after_the_log_said_so_is_lost(self) -> None:
+        self.start({"log": STARTED})
+        result = self.wait()
+        self.assertEqual(("port-lost", None), (result["outcome"], result["winnerPid"]))
+
+    def test_a_foreign_server_on_the_port_does_not_make_ours_ready(self) -> None:
+        self.start({})
+        with socket.socket() as rival:
+            rival.bind(("127.0.0.1", self.port))
+            rival.listen()
+            self.assertEqual("timeout", self.wait(timeoutSeconds=1)["outcome"])
+
+
+class WrongAnswerTest(ActingCase):
+    def detail(self, act: dict[str, Any], **wait: Any) -> str:
+        self.start({"log": STARTED, "listen": 0, **act})
+        result = self.wait(**wait)
+        self.assertEqual("wrong-answer", result["outcome"], result)
+        return str(result["detail"])
+
+    def test_another_name(self) -> None:
+        self.assertEqual("/v1/models has ['big'], need tiny", self.detail({"models": [{"id": "big", "root": "/x"}]}))
+
+    def test_another_root(self) -> None:
+        told = self.detail({"models": [{"id": "tiny", "root": "/models/other"}]})
+        self.assertEqual("/v1/models says that tiny is served from /models/other, need /models/tiny", told)
+
+    def test_another_fingerprint(self) -> None:
+        told = self.detail({"fingerprint": "old"}, fingerprint="f1")
+        self.assertEqual("its answer carries the fingerprint old, need f1", told)
+
+    def test_a_refused_probe(self) -> None:
+        told = self.detail({"probe_status": 404}, probe="chat")
+        self.assertTrue(told.startswith("the chat probe was refused with HTTP 404: "), told)
+
+
+def _seconds(iso: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(iso.replace("Z", "+00:00")).timestamp()
+
+
+if __name__ == "__main__":
+    unittest.main()

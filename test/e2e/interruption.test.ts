@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HostProcess } from "../support/bed";
+import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
+import { eventually } from "../support/eventually";
+import { gpuHost, type GpuHost } from "../support/gpu-host";
+import { descendantsOf } from "../support/process-tree";
+import { freePort } from "../support/sshd";
+
+let bed: GpuHost;
+let inputs: Readonly<Record<string, unknown>>;
+
+beforeAll(async () => {
+  bed = await gpuHost();
+  inputs = {
+    model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
+    vllm: { executable: bed.executable },
+    environment: { STAND_IN_START_SECONDS: "6" },
+    listen: { port: await freePort("127.0.0.1") },
+  };
+});
+
+afterAll(async () => {
+  await bed.close();
+});
+
+const apiServers = (): readonly HostProcess[] => bed.processes().filter(({ command }) => / serve /.test(command));
+const starting = (): Promise<HostProcess> => eventually("an API server runs", () => apiServers()[0] ?? null);
+
+describe("a start that is cut", () => {
+  it("goes on when the SSH connection breaks, and the same up finds it again", async () => {
+    await bed.declare({ cut: inputs });
+    const up = bed.project.start("up");
+    const { pid } = await starting();
+    bed.sshd.cutAll();
+    const { code, stdout } = await up.result;
+    expect(stdout).toContain("looking again");
+    expect(code).toBe(0);
+    expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
+    expect(apiServers().map((process) => process.pid)).toEqual([pid]);
+    expect((await bed.project.destroy()).code).toBe(0);
+    expect(bed.processes()).toEqual([]);
+  });
+
+  it("goes on when the CLI is killed, its provider ends by itself, and the next up takes the server over", async () => {
+    await bed.declare({ killed: inputs });
+    const up = bed.project.start("up");
+    const { pid } = await starting();
+    up.kill("SIGKILL");
+    await up.result;
+    await eventually("the connection of the killed up is gone", () => (descendantsOf(bed.sshd.pid).length === 0 ? true : null));
+    expect((await bed.project.cancel()).code).toBe(0);
+    const again = await bed.project.up();
+    expect(again.code).toBe(0);
+    expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
+    expect(apiServers().map((process) => process.pid)).toEqual([pid]);
+    expect(bed.serverFolders()).toHaveLength(1);
+    expect((await bed.project.destroy()).code).toBe(0);
+    expect(bed.processes()).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killQuietly } from "./process-tree.ts";
+import { PulumiProject } from "./pulumi-cli.ts";
+import { startSshd, type Sshd } from "./sshd.ts";
+
+/** A host of one's own on loopback, with the real sshd, and a Pulumi project that declares servers on it. */
+export interface Bed {
+  readonly folder: string;
+  /** HOME on the host. */
+  readonly home: string;
+  readonly sshd: Sshd;
+  readonly project: PulumiProject;
+  /** Inputs of `host`: this host by address, key and pinned host key. */
+  readonly host: Readonly<Record<string, unknown>>;
+  /** Writes the program: one VllmServer per entry, on this bed's host unless `host` is given. */
+  declare(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): Promise<void>;
+  /** The text that declare() writes, for another project on the same host. */
+  programOf(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string;
+  /** Live processes whose HOME is the host's: vLLM, its children, nothing of the test itself. */
+  processes(): readonly HostProcess[];
+  /** Names under /dev/shm that were not there when the bed was made. */
+  sharedMemory(): readonly string[];
+  /** Destroys what is declared, stops sshd, removes all files. Fails when something of the host is left. */
+  close(): Promise<void>;
+}
+
+export interface HostProcess {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+export async function makeBed(options: { readonly path?: string; readonly env?: Record<string, string> } = {}): Promise<Bed> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "bed-")));
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const sshd = await startSshd({ home, ...(options.path === undefined ? {} : { path: options.path }) });
+  const shmBefore = new Set(readdirSync("/dev/shm"));
+  const project = await PulumiProject.create({ program: "", env: options.env ?? {} });
+  const host = {
+    host: sshd.address,
+    port: sshd.port,
+    user: sshd.user,
+    privateKey: sshd.privateKey,
+    hostKey: sshd.hostKeyLine,
+  };
+  const processes = (): readonly HostProcess[] => processesWithHome(home);
+  const sharedMemory = (): readonly string[] => readdirSync("/dev/shm").filter((name) => !shmBefore.has(name));
+  return {
+    folder,
+    home,
+    sshd,
+    project,
+    host,
+    declare: (servers) => project.setProgram(programOf(servers, host)),
+    programOf: (servers) => programOf(servers, host),
+    processes,
+    sharedMemory,
+    close: async () => {
+      const destroyed = await project.destroy();
+      const left = processes();
+      for (const { pid } of left) killQuietly(pid);
+      await sshd.stop();
+      await project.remove();
+      rmSync(folder, { recursive: true, force: true });
+      if (destroyed.code !== 0) throw new Error(`destroy failed:\n${destroyed.stdout}\n${destroyed.stderr}`);
+      if (left.length > 0) throw new Error(`left on the host: ${JSON.stringify(left)}`);
+    },
+  };
+}
+
+function programOf(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>, host: unknown): string {
+  const declarations = Object.entries(servers).map(([name, inputs]) => {
+    const args = JSON.stringify({ host, ...inputs }, null, 2);
+    return `new VllmServer(${JSON.stringify(name)}, ${args});`;
+  });
+  return ['import { VllmServer } from "pulumi-vllm";', ...declarations, ""].join("\n");
+}
+
+/** The environment tells whose a process is; the command line of vLLM's children does not. */
+function processesWithHome(home: string): readonly HostProcess[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid): readonly HostProcess[] => {
+    const environment = readQuietly(`/proc/${pid}/environ`).split("\0");
+    if (!environment.includes(`HOME=${home}`) || isSshSession(pid)) return [];
+    const stat = readQuietly(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z") return [];
+    const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+    return [{ pid: Number(pid), parent: Number(fields[1]), command }];
+  });
+}
+
+/** sshd's own children and the programs they run end with their connection. */
+function isSshSession(pid: string): boolean {
+  return readQuietly(`/proc/${pid}/cmdline`).includes("sshd");
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeBed, type Bed } from "./bed.ts";
+import { layOutStandIn } from "./stand-in.ts";
+
+/** A host of one's own with the stand-in vLLM and eight stand-in GPUs. */
+export interface GpuHost extends Bed {
+  /** The stand-in's `vllm`. */
+  readonly executable: string;
+  /** MiB in use per GPU, in index order, as nvidia-smi tells. */
+  gpuMemoryMib(): readonly number[];
+  /** MiB an idle GPU shows. */
+  readonly idleMib: number;
+  /** Folders of servers in the tool's state on the host. */
+  serverFolders(): readonly string[];
+}
+
+export async function gpuHost(options: { readonly version?: string } = {}): Promise<GpuHost> {
+  const standInFolder = realpathSync(mkdtempSync(join(tmpdir(), "stand-in-")));
+  const { executable, nvidiaSmiFolder } = layOutStandIn(standInFolder, options);
+  const bed = await makeBed({ path: `${nvidiaSmiFolder}:/usr/bin:/bin` });
+  const gpuMemoryMib = (): readonly number[] => {
+    const words = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
+    return execFileSync(join(nvidiaSmiFolder, "nvidia-smi"), words, { encoding: "utf8" }).trim().split("\n").map(Number);
+  };
+  const state = join(bed.home, ".local/state/pulumi-vllm");
+  mkdirSync(state, { recursive: true });
+  return {
+    ...bed,
+    executable,
+    gpuMemoryMib,
+    idleMib: gpuMemoryMib()[0] ?? 0,
+    serverFolders: () => readdirSync(state).filter((name) => /-[0-9a-f]{8}$/.test(name)),
+    close: async () => {
+      await bed.close();
+      rmSync(standInFolder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { CauseRule, Sighting } from "./rule";
+import { WEIGHTS } from "./rule";
+import type { Scan } from "./scan";
+
+export interface Ending {
+  /** The exit code of the API server; null: it still runs, or it is not known. */
+  readonly exitCode: number | null;
+  /** null: not ended by a signal. */
+  readonly signal: number | null;
+}
+
+/** Signal that ended the process: told, or in the exit code as shells (128+n) and Python (-n) write it. */
+export function signalOf(ending: Ending): number | null {
+  if (ending.signal !== null && ending.signal !== 0) return Math.abs(ending.signal);
+  const code = ending.exitCode ?? 0;
+  if (code < 0) return -code;
+  return code > 128 && code < 160 ? code - 128 : null;
+}
+
+/** Whether something went wrong at all. Code 0 is no proof of the contrary: vLLM exits 0 when its engine dies. */
+export function isFailed(scan: Scan, ending: Ending): boolean {
+  if (ending.exitCode !== null && ending.exitCode !== 0) return true;
+  if (signalOf(ending) !== null || scan.marks.has("failed")) return true;
+  // Still running or ended with 0: only what an ERROR line or a bare exception proves counts, and only before ready.
+  return !scan.marks.has("ready") && scan.sightings.some((one) => isSevere(one) && WEIGHTS[one.sign.weight] >= WEIGHTS.error);
+}
+
+function isSevere(sighting: Sighting): boolean {
+  const level = sighting.line.level;
+  return level === null || level === "ERROR" || level === "CRITICAL";
+}
+
+/** A warning proves less than an error with the same words, and more than a symptom. */
+function rankOf(sighting: Sighting): number {
+  const weight = WEIGHTS[sighting.sign.weight];
+  const isProof = weight > WEIGHTS.symptom;
+  if (isSevere(sighting) || !isProof) return weight;
+  return Math.min(weight - 5, WEIGHTS.error - 1);
+}
+
+export interface Choice {
+  readonly rule: CauseRule;
+  readonly evidence: Sighting;
+  readonly values: Readonly<Record<string, string | number>>;
+}
+
+/** The cause with the strongest sign; of equals the one that came first. null: no sign at all. */
+export function chooseCause(scan: Scan): Choice | null {
+  const first = scan.sightings
+    .filter((one) => one.sign.weight !== "hint")
+    .reduce<Sighting | null>((best, one) => (best === null || rankOf(one) > rankOf(best) ? one : best), null);
+  if (first === null) return null;
+  const same = scan.sightings.filter((one) => one.rule.cause === first.rule.cause);
+  const best = same.find((one) => one.sign.isBestEvidence === true);
+  const evidence = best ?? first;
+  const found = [...same].reverse().concat(first, evidence);
+  const values = found.reduce<Sighting["values"]>((all, one) => ({ ...all, ...one.values }), contextOf(first.rule, scan));
+  return { rule: first.rule, evidence, values };
+}
+
+export function contextOf(rule: CauseRule, scan: Scan): Record<string, string | number> {
+  const wanted = rule.context ?? [];
+  return Object.fromEntries(Object.entries(scan.context).filter(([name]) => wanted.includes(name)));
+}

@@ -1,0 +1,126 @@
+import { CAUSE_FACTS } from "./cause-facts";
+import type { FailureCause } from "./causes";
+import { chooseCause, type Ending, isFailed, signalOf } from "./choose";
+import { fill } from "./rule";
+import { ALL_RULES } from "./rules";
+import { LIFE_ENDINGS } from "./rules/endings";
+import { RUNTIME_OOM_RULE } from "./rules/memory";
+import { LogScanner, type Scan, type SeenLine } from "./scan";
+
+export interface DiagnosisInput {
+  /** The log of one start, whole or its head and tail. */
+  readonly log: string;
+  readonly exitCode: number | null;
+  readonly signal: number | null;
+  readonly vllmVersion?: string | null;
+}
+
+export interface Diagnosis {
+  readonly cause: FailureCause | "UNKNOWN";
+  /** One clause for "Cannot start X: ...". */
+  readonly summary: string;
+  /** The proving line as it stands in the log, without colours; null: nothing proves it but the exit. */
+  readonly evidence: string | null;
+  /** Counted from 1. */
+  readonly logLine: number | null;
+  /** "worker 3", "engine core", "API server"; null: the log does not say. */
+  readonly place: string | null;
+  /** Our input or the host action; null: nothing is known to help. */
+  readonly change: string | null;
+  readonly values: Readonly<Record<string, number | string>>;
+  /** Whether the same inputs can succeed on a second try. */
+  readonly retryable: boolean;
+}
+
+let scanner: LogScanner | null = null;
+
+/**
+ * Says why a start failed, from its log and its exit. NO_FAILURE: healthy, still starting, or stopped cleanly.
+ * One pass; about a second for 100 MB. Never throws.
+ */
+export function diagnose(input: DiagnosisInput): Diagnosis {
+  scanner ??= new LogScanner(ALL_RULES);
+  const scan = scanner.scan(input.log);
+  const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
+  if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan);
+  const choice = chooseCause(scan);
+  if (choice !== null) {
+    const { evidence, values } = choice;
+    const rule = choice.rule.cause === "GPU_OOM_STARTUP" && scan.marks.has("ready") ? RUNTIME_OOM_RULE : choice.rule;
+    const known = { ...values, ...(rule.context?.includes("rank") === true ? rankOf(evidence.line.place) : {}) };
+    return {
+      cause: rule.cause,
+      summary: fill(rule.summary, known),
+      ...placeIn(evidence),
+      change: fill(rule.change, known),
+      values: known,
+      retryable: rule.retryable ?? false,
+    };
+  }
+  return byEnding(scan, ending) ?? unknown(scan);
+}
+
+/** Asked to stop, and went in order. A SIGTERM that reaches the engine first leaves an EngineDeadError, so a "failed" mark. */
+function isCleanStop(scan: Scan, ending: Ending): boolean {
+  const isOrderly = scan.marks.has("ready") && (scan.marks.has("finished") || scan.marks.has("stopping"));
+  return isOrderly && !scan.marks.has("failed") && (ending.exitCode ?? 0) === 0 && signalOf(ending) === null;
+}
+
+function noFailure(scan: Scan): Diagnosis {
+  const evidence = scan.marks.get("finished") ?? scan.marks.get("ready") ?? scan.lastShards ?? scan.last;
+  const { port, shardsDone, shardsTotal } = scan.context;
+  const isReady = scan.marks.has("ready");
+  const values = isReady ? { port } : { shardsDone, shardsTotal };
+  return {
+    cause: "NO_FAILURE",
+    summary: isReady ? "nothing failed: the server came up" : "nothing failed: the server is still starting",
+    ...placeIn(evidence),
+    change: null,
+    values: Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    retryable: true,
+  };
+}
+
+/** No line tells: what the exit itself tells. */
+function byEnding(scan: Scan, ending: Ending): Diagnosis | null {
+  const signal = signalOf(ending);
+  const row = LIFE_ENDINGS.find((one) => one.holds({ signal, scan }));
+  if (row === undefined) return null;
+  return {
+    cause: row.cause,
+    summary: row.summary,
+    ...placeIn(row.evidence(scan)),
+    change: row.change,
+    values: {},
+    retryable: row.retryable,
+  };
+}
+
+/** The first exception that is no wrapper, in its own words. */
+function unknown(scan: Scan): Diagnosis {
+  const evidence = scan.exceptions[0] ?? scan.marks.get("failed") ?? scan.last ?? null;
+  const text = evidence?.line.text.trim() ?? null;
+  return {
+    cause: "UNKNOWN",
+    summary: text === null ? "vLLM ended without a word" : `vLLM failed with: ${text.slice(0, 300)}`,
+    ...placeIn(evidence),
+    change: null,
+    values: {},
+    retryable: false,
+  };
+}
+
+function placeIn(seen: SeenLine | null | undefined): Pick<Diagnosis, "evidence" | "logLine" | "place"> {
+  if (seen === null || seen === undefined) return { evidence: null, logLine: null, place: null };
+  return { evidence: seen.line.raw, logLine: seen.lineNumber, place: seen.line.place };
+}
+
+function rankOf(place: string | null): { readonly rank?: number } {
+  const rank = /^worker (\d+)$/.exec(place ?? "")?.[1];
+  return rank === undefined ? {} : { rank: Number(rank) };
+}
+
+/** What a cause means and, in vLLM's own words, what to change. */
+export function explain(cause: FailureCause): { readonly meaning: string; readonly change: string } {
+  return CAUSE_FACTS[cause];
+}

@@ -1,0 +1,97 @@
+export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
+
+/** One line of a vLLM log without what loggers, containers and terminals put around it. */
+export interface LogLine {
+  /** As it stands in the log, without colours. */
+  readonly raw: string;
+  /** The message alone, with its own indentation. */
+  readonly text: string;
+  readonly level: LogLevel | null;
+  /** "worker 3", "engine core", "API server"; null: not told. */
+  readonly place: string | null;
+}
+
+// eslint-disable-next-line no-control-regex -- colours are control characters
+const COLOURS = /\u001b\[[0-9;?]*[A-Za-z]/g;
+
+/** What others put in front of vLLM's lines. */
+const OUTER_PREFIXES: readonly RegExp[] = [
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*(?:Z|[+-]\d\d:?\d\d) (?:(?:stdout|stderr) [FP] )?/, // Kubernetes, docker logs -t
+  /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s[]+\[\d+\]: /, // journald
+  /^[\w.-]+ +\| /, // docker compose
+];
+
+/** Source: vllm 0.32.0 logger.py:30, v1/executor/multiproc_executor.py; older names 0.6 to 0.18. */
+const PROCESS_PREFIX = /^\((?<name>[\w:.-]+)(?: rank=(?<rank>\d+))? pid=(?<pid>\d+)(?:, ip=(?<ip>[^)]*))?\) ?/;
+
+/** "ERROR 12-07 16:59:00 [core.py:867] " or, to 0.8, "ERROR 12-07 16:59:00 core.py:867] ". */
+const VLLM_LEVEL = /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? (?:\[[^\]]*\]|[\w./-]+:\d+\]) ?/;
+/** Uvicorn: "INFO:     Started ..."; Ray: "2023-11-24 09:02:17,881<tab>WARNING services.py:1996 -- ". */
+const OTHER_LEVEL =
+  /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- )/;
+const WARNING_WORDS = /^(?:\[rank\d+\]:)?\[W\d|\b(?:User|Runtime|Future|Deprecation)Warning: |\] Warning: /;
+const RANK_PREFIX = /^\[rank(?<rank>\d+)\]:(?: |(?=\[[EWI]\d))/;
+
+export function readLogLine(line: string): LogLine {
+  const raw = line.replace(COLOURS, "").trimEnd();
+  let text = OUTER_PREFIXES.reduce((rest, prefix) => rest.replace(prefix, ""), raw);
+  const process = PROCESS_PREFIX.exec(text);
+  if (process !== null) text = text.slice(process[0].length);
+  const rank = RANK_PREFIX.exec(text);
+  if (rank?.[0].endsWith(" ") === true) text = text.slice(rank[0].length);
+  const level = VLLM_LEVEL.exec(text) ?? OTHER_LEVEL.exec(text);
+  const word = level?.groups?.["level"] ?? level?.groups?.["uvicorn"] ?? level?.groups?.["ray"] ?? null;
+  if (level !== null) text = text.slice(level[0].length);
+  return {
+    raw,
+    text,
+    level: isLevel(word) ? word : WARNING_WORDS.test(text) ? "WARNING" : null,
+    place: placeOf(process?.groups?.["name"] ?? null, process?.groups?.["rank"] ?? rank?.groups?.["rank"] ?? null, process?.groups?.["ip"]),
+  };
+}
+
+/** The lines inside one record of vLLM's JSON formatter; null: it is none. Source: vllm 0.32.0 --logging-config formatter json. */
+export function readJsonRecord(line: string): readonly LogLine[] | null {
+  if (!line.startsWith("{")) return null;
+  let record: unknown;
+  try {
+    record = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (record === null || typeof record !== "object" || Array.isArray(record)) return null;
+  const fields = new Map<string, unknown>(Object.entries(record));
+  const field = (...names: readonly string[]): string | null => {
+    const found = names.map((name) => fields.get(name)).find((value) => typeof value === "string");
+    return typeof found === "string" ? found : null;
+  };
+  const message = field("message", "msg", "event");
+  if (message === null) return null;
+  const level = field("levelname", "level", "severity")?.toUpperCase() ?? null;
+  const name = field("vllm_process_name", "processName");
+  const body = [message, field("exc_info", "exception", "traceback")].filter((part) => part !== null).join("\n");
+  return body.split(/\r?\n/).map((text) => {
+    const inner = readLogLine(text);
+    return { ...inner, level: inner.level ?? (isLevel(level) ? level : null), place: inner.place ?? placeOf(name, null, undefined) };
+  });
+}
+
+function isLevel(word: string | null): word is LogLevel {
+  return word === "DEBUG" || word === "INFO" || word === "WARNING" || word === "ERROR" || word === "CRITICAL";
+}
+
+/** "Worker_TP3", "VllmWorker rank=5", "EngineCore_DP1", "APIServer_0" in the words a user reads. */
+function placeOf(name: string | null, rank: string | null, ip: string | undefined): string | null {
+  if (name === null) return rank === null ? null : `worker ${rank}`;
+  if (name.startsWith("APIServer") || name.startsWith("ApiServer")) return "API server";
+  if (name.startsWith("EngineCore")) {
+    const data = /_(?:DP)?([1-9]\d*)/.exec(name)?.[1];
+    return data === undefined ? "engine core" : `engine core ${data}`;
+  }
+  if (name.startsWith("Ray")) return ip === undefined ? "Ray worker" : `Ray worker on ${ip}`;
+  if (/worker/i.test(name)) {
+    const number = rank ?? /(?:TP|rank|Worker[_-])(\d+)/.exec(name)?.[1] ?? null;
+    return number === null ? "worker" : `worker ${number}`;
+  }
+  return name;
+}

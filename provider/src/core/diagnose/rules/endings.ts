@@ -1,0 +1,40 @@
+import type { FailureCause } from "../causes";
+import type { Scan, SeenLine } from "../scan";
+
+interface LifeEnding {
+  readonly cause: FailureCause;
+  readonly holds: (facts: { readonly signal: number | null; readonly scan: Scan }) => boolean;
+  readonly evidence: (scan: Scan) => SeenLine | null;
+  readonly summary: string;
+  readonly change: string;
+  readonly retryable: boolean;
+}
+
+const SIGNALS = { interrupt: 2, kill: 9, terminate: 15 } as const;
+
+/** What is concluded from the exit alone, when no line of the log says anything. In order. */
+export const LIFE_ENDINGS: readonly LifeEnding[] = [
+  {
+    cause: "TERMINATED_BY_SIGNAL",
+    holds: ({ signal }) => signal === SIGNALS.terminate || signal === SIGNALS.interrupt,
+    evidence: (scan) => scan.marks.get("signal") ?? null,
+    summary: "it was ended from outside (SIGTERM or SIGINT)",
+    change: "host: find who ends it: a probe, a supervisor, or the end of a login session (loginctl enable-linger)",
+    retryable: true,
+  },
+  {
+    cause: "HOST_OOM_KILLED",
+    // Only without any exception: old versions kill their own processes after a Python error.
+    holds: ({ signal, scan }) => scan.exceptions.length === 0 && (signal === SIGNALS.kill || isEmptyWrapper(scan)),
+    evidence: (scan) => scan.marks.get("failed") ?? null,
+    summary: "a process was killed without a word, most likely by the kernel for want of host memory",
+    change: "host: more memory, or a higher memory limit of the container (dmesg names the process); environment.MAX_JOBS lower; engine.cpuOffloadGb (--cpu-offload-gb) lower",
+    retryable: false,
+  },
+];
+
+/** "Failed core proc(s): {}" and "died unexpectedly" with nothing above them. */
+function isEmptyWrapper(scan: Scan): boolean {
+  const text = scan.marks.get("failed")?.line.text ?? "";
+  return scan.sightings.length === 0 && /Engine core initialization failed|died unexpectedly/.test(text);
+}

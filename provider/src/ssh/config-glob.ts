@@ -1,0 +1,21 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { matchesPattern } from "./pattern";
+
+/** Files an Include names, sorted as glob(3) does; a name that matches nothing gives nothing. `path` is absolute. */
+export function globFiles(path: string): readonly string[] {
+  let found: readonly string[] = ["/"];
+  for (const part of path.split("/").filter((one) => one !== "")) {
+    found = /[*?]/.test(part) ? found.flatMap((folder) => entries(folder, part)) : found.map((folder) => join(folder, part));
+  }
+  return found;
+}
+
+function entries(folder: string, pattern: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => matchesPattern(pattern, name) && (pattern.startsWith(".") || !name.startsWith(".")));
+    return names.sort().map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,157 @@
+import type { Client, ClientChannel } from "ssh2";
+import { VllmServerError } from "../core/errors";
+import { ChannelSlots } from "./channel-slots";
+import { runChannel } from "./exec-channel";
+import type { ExecOptions, ExecResult, Transport } from "./transport";
+
+/** OpenSSH allows 10 sessions on a connection (MaxSessions); two stay free for the user. */
+const MOST_CHANNELS = 8;
+/** How long a host may take to hear our goodbye before the socket is dropped. */
+const GOODBYE_MILLISECONDS = 1000;
+
+/** A Transport that also tells whether it still works. */
+export interface Connection extends Transport {
+  readonly isOpen: boolean;
+}
+
+/** One logged-in ssh2 client, and those of the jump hosts it goes through, which end with it. */
+export class Ssh2Transport implements Connection {
+  readonly #client: Client;
+  readonly #jumps: readonly Client[];
+  readonly #label: string;
+  readonly #slots = new ChannelSlots(MOST_CHANNELS);
+  readonly #running = new Set<(error: VllmServerError) => void>();
+  #ending: string | null = null;
+
+  constructor(client: Client, jumps: readonly Client[], label: string) {
+    this.#client = client;
+    this.#jumps = jumps;
+    this.#label = label;
+    for (const one of [client, ...jumps]) {
+      one.on("error", (error) => {
+        this.#break(error.message);
+      });
+      one.once("close", () => {
+        this.#break("the connection was closed by the other side");
+      });
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#ending === null;
+  }
+
+  async exec(command: string, options: ExecOptions): Promise<ExecResult> {
+    await this.#slots.acquire();
+    const place = { isFree: false };
+    const free = (): void => {
+      if (!place.isFree) this.#slots.release();
+      place.isFree = true;
+    };
+    try {
+      const channel = await this.#open(command, free);
+      if (channel === null) return await this.exec(command, options);
+      // A command that was given up keeps its place until the host has closed the channel: only then sshd counts it out.
+      channel.once("close", free);
+      return await this.#bounded(channel, options);
+    } catch (error) {
+      if (!this.isOpen) free();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#break("it was closed on this side");
+  }
+
+  /** null: the host lets fewer channels in than we thought; the place was given back. */
+  async #open(command: string, free: () => void): Promise<ClientChannel | null> {
+    const opened = await this.#orBroken<ClientChannel | Error>(
+      (resolve) => {
+        this.#client.exec(command, (error, channel) => {
+          resolve(error ?? channel);
+        });
+      },
+      () => undefined,
+    );
+    if (!(opened instanceof Error)) return opened;
+    const isRefusedChannel = "reason" in opened;
+    const isRoomLater = isRefusedChannel && this.#slots.shrink();
+    free();
+    if (isRoomLater) return null;
+    throw new VllmServerError({
+      code: isRefusedChannel ? "CONNECTION_LOST" : "PERMISSION_DENIED",
+      summary: `Cannot run a command on ${this.#label}: ${isRefusedChannel ? "the host opens no session" : "the host refuses commands"}, need an account that may run commands over SSH`,
+      evidence: opened.message,
+      retryable: isRefusedChannel,
+    });
+  }
+
+  #bounded(channel: ClientChannel, options: ExecOptions): Promise<ExecResult> {
+    let timer: NodeJS.Timeout | undefined;
+    return this.#orBroken<ExecResult>(
+      (resolve, reject) => {
+        timer = setTimeout(() => {
+          channel.close();
+          reject(this.#late(options.deadlineSeconds));
+        }, options.deadlineSeconds * 1000);
+        runChannel(channel, options).then((result) => {
+          // ssh2 closes the channels of a dead connection too; without an exit that was no end of the command.
+          if (this.isOpen || result.exitCode !== null || result.signal !== null) resolve(result);
+          else reject(this.#lost());
+        }, reject);
+      },
+      () => {
+        clearTimeout(timer);
+      },
+    );
+  }
+
+  /** A promise that a broken connection rejects, for as long as it is not settled otherwise. */
+  async #orBroken<T>(start: (resolve: (value: T) => void, reject: (error: Error) => void) => void, cleanUp: () => void): Promise<T> {
+    if (!this.isOpen) throw this.#lost();
+    let fail: (error: VllmServerError) => void = () => undefined;
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        fail = reject;
+        this.#running.add(fail);
+        start(resolve, reject);
+      });
+    } finally {
+      this.#running.delete(fail);
+      cleanUp();
+    }
+  }
+
+  #break(reason: string): void {
+    if (this.#ending !== null) return;
+    this.#ending = reason;
+    for (const fail of [...this.#running]) fail(this.#lost());
+    for (const one of [this.#client, ...[...this.#jumps].reverse()]) {
+      one.end();
+      const timer = setTimeout(() => one.destroy(), GOODBYE_MILLISECONDS);
+      timer.unref();
+      one.once("close", () => {
+        clearTimeout(timer);
+      });
+    }
+  }
+
+  #lost(): VllmServerError {
+    return new VllmServerError({
+      code: "CONNECTION_LOST",
+      summary: `Cannot finish the command on ${this.#label}: the SSH connection broke, need one that lasts`,
+      evidence: this.#ending ?? undefined,
+      change: "run it again: what was done stays, and the next run goes on from there",
+      retryable: true,
+    });
+  }
+
+  #late(seconds: number): VllmServerError {
+    return new VllmServerError({
+      code: "AGENT_DEADLINE",
+      summary: `Cannot finish the command on ${this.#label}: no end within ${String(seconds)} s`,
+      retryable: true,
+    });
+  }
+}

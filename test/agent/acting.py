@@ -39,7 +39,9 @@ class ActingCase(unittest.TestCase):
         self.port = free_port()
         self.addCleanup(self._end_everything)
 
-    def launch(self, act: dict[str, Any], restart: tuple[int, float, float] = (0, 600, 0), **changes: Any) -> dict[str, Any]:
+    def launch(
+        self, act: dict[str, Any], restart: tuple[int, float, float] = (0, 600, 0), **changes: Any
+    ) -> dict[str, Any]:
         return {
             "fingerprint": "f1",
             "executable": str(self.executable),

@@ -48,7 +48,9 @@ class StepsTest(ApplyCase):
         self.assertFalse(self.state().exists())
 
     def test_a_wait_that_does_not_end_ready_is_the_last_step(self) -> None:
-        results = self.apply({"kind": "start", "launch": self.launch({"exit_after": 0})}, wait_step(), {"kind": "confirm"})
+        results = self.apply(
+            {"kind": "start", "launch": self.launch({"exit_after": 0})}, wait_step(), {"kind": "confirm"}
+        )
         self.assertEqual(["start", "wait"], [result["kind"] for result in results])
 
     def test_a_plan_made_for_something_else_is_refused(self) -> None:
@@ -124,7 +126,9 @@ class GpuTest(ApplyCase):
     def setUp(self) -> None:
         super().setUp()
         program = self.folder / "bin" / "nvidia-smi"
-        program.write_text('#!/bin/sh\ncase "$1" in *compute-apps*) cat "$0.apps";; *uuid,memory.used*) cat "$0.used";; *) cat "$0.gpus";; esac\n')
+        program.write_text(
+            '#!/bin/sh\ncase "$1" in *compute-apps*) cat "$0.apps";; *uuid,memory.used*) cat "$0.used";; *) cat "$0.gpus";; esac\n'
+        )
         program.chmod(0o700)
         self._set_environment("PATH", f"{program.parent}:{os.environ['PATH']}")
         self.show([5, 5])

@@ -18,7 +18,9 @@ class RecordTest(ActingCase):
         run = self.run_json()
         self.assertEqual((1, run["leader"]["pid"]), (started["generation"], started["pid"]))
         self.assertEqual("running", run["state"])
-        self.assertEqual([{"sid": started["pid"], "startTicks": run["leader"]["startTicks"], "generation": 1}], run["sessions"])
+        self.assertEqual(
+            [{"sid": started["pid"], "startTicks": run["leader"]["startTicks"], "generation": 1}], run["sessions"]
+        )
         self.assertEqual(str(self.state() / "logs" / "1.log"), started["logPath"])
         self.until(lambda: self.log() == "hello\n")
         modes = {path.name: oct(path.stat().st_mode & 0o777) for path in self.state().rglob("*")}

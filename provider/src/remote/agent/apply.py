@@ -20,6 +20,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     with lock.held(folder / "lock", request["client"], request["lockWaitSeconds"]):
         _demand_expected(server_id, request["expect"])
+        _withdraw_stop_intent(server_id, request["steps"])
         with ExitStack() as host:
             for step in request["steps"]:
                 kind = step["kind"]
@@ -51,6 +52,13 @@ def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:
             f"process {wanted[1]} as the plan saw them",
             retryable=True,
         )
+
+
+def _withdraw_stop_intent(server_id: str, steps: list[dict[str, Any]]) -> None:
+    """A stop that was cut off before it ended anything must not keep a server that is wanted from restarting."""
+    is_supervised = run_record.living(run_record.read(server_id), "supervisor") is not None
+    if is_supervised and all(step["kind"] != "stop" for step in steps):
+        (paths.server_folder(server_id) / "stop-intent").unlink(missing_ok=True)
 
 
 def _carry_out(server_id: str, step: dict[str, Any]) -> dict[str, Any]:

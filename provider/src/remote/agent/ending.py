@@ -20,21 +20,24 @@ ORPHAN_GRACE_SECONDS = 8.0
 KILL_SECONDS = 10.0
 
 
-def end_server(look: Look, pause: Pause, leader: Optional[tuple[int, int]], drain_seconds: Optional[float]) -> list[processes.Process]:
+def end_server(
+    look: Look, pause: Pause, leader: Optional[tuple[int, int]], drain_seconds: Optional[float]
+) -> list[processes.Process]:
     """Ends everything `look` shows; returns what could not be ended.
 
     `drain_seconds`: how long a ready leader may take after one SIGTERM; None: it is not ready, and is killed
     with its whole session at once. While vLLM's engine starts it swallows a SIGTERM, and there is nothing to drain.
     """
     # Only a leader that is one of the members: a record that names somebody else's process hurts nobody.
-    if leader is not None and any((member.pid, member.start_ticks) == leader for member in look()):
-        if drain_seconds is None or not _leaves_after_term(leader, drain_seconds, pause):
-            return kill_all(look, pause)
-    return end_orphans(look, pause)
+    if leader is None or all((member.pid, member.start_ticks) != leader for member in look()):
+        return end_orphans(look, pause)
+    if drain_seconds is not None and _leaves_after_term(leader, drain_seconds, pause):
+        return end_orphans(look, pause)
+    return kill_all(look, pause)
 
 
 def end_orphans(look: Look, pause: Pause) -> list[processes.Process]:
-    """For what outlived its leader: SIGTERM to the topmost ones (they clean up and end their own children), then SIGKILL."""
+    """For what outlived its leader: SIGTERM to the topmost (they clean up and end their children), then SIGKILL."""
     deadline = time.monotonic() + ORPHAN_GRACE_SECONDS
     asked: set[tuple[int, int]] = set()
     while True:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Mapping, Sequence
 
 _FROM_LOGIN = ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "PATH")
 
@@ -23,7 +23,7 @@ def build(
         **_texts(launch["environment"]),
         **_texts(launch["secretEnvironment"]),
         "PULUMI_VLLM_SERVER": server_id,
-        # Retitled children overwrite their environ without it, and the marker with it. Source: vLLM 0.32.0, setproctitle.
+        # Without it retitled children overwrite their environ, marker included. Source: vLLM 0.32.0, setproctitle.
         "SPT_NOENV": "1",
         "TMPDIR": str(temp),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from agent import events, gpu_seen, gpus, registry
 from agent.failure import AgentFailure
@@ -19,7 +20,7 @@ def allowance_mib(baseline_mib: int) -> float:
 def wait_until_released(
     server_id: str, baseline_mib: Mapping[str, int], seconds: float, strangers_may_hold: bool
 ) -> dict[str, int]:
-    """MiB in use per UUID of the baseline, once all are back. Raises GPU_MEMORY_HELD naming the holders after `seconds`.
+    """MiB in use per UUID of the baseline, once all are back; after `seconds` GPU_MEMORY_HELD with the holders.
 
     `strangers_may_hold`: nothing of ours lived when the stop began, so what others took since then, and show
     as theirs, is no business of this stop.
@@ -36,14 +37,16 @@ def wait_until_released(
         if time.monotonic() >= end:
             raise _failure(server_id, held, used, baseline_mib)
         if not is_told:
-            events.emit({"event": "waiting", "reason": f"GPU memory to be given back: {_amounts(held, used, baseline_mib)}"})
+            amounts = _amounts(held, used, baseline_mib)
+            events.emit({"event": "waiting", "reason": f"GPU memory to be given back: {amounts}"})
             is_told = True
         time.sleep(_POLL_SECONDS)
 
 
 def _are_strangers(held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> bool:
     """Whether what is used above the baseline is shown as other processes' on every one of these GPUs."""
-    explained = {gpu["uuid"]: sum(holder["usedMib"] or 0 for holder in gpu["processes"]) for gpu in gpus.query()[0] or []}
+    seen = gpus.query()[0] or []
+    explained = {gpu["uuid"]: sum(holder["usedMib"] or 0 for holder in gpu["processes"]) for gpu in seen}
     return all(
         used[uuid] - explained.get(uuid, 0) <= baseline_mib[uuid] + allowance_mib(baseline_mib[uuid]) for uuid in held
     )

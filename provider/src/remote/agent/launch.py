@@ -1,4 +1,4 @@
-"""Step start: checks that the host is as the start needs it, puts its files in place, and hands over to a supervisor."""
+"""Step start: checks that the host is as the start needs it, puts its files in place, forks a supervisor."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any, Optional
 
 from agent.http_call import Answer, Endpoint, ServerTrouble
 
@@ -41,7 +42,7 @@ def tasks_in(line: str) -> Optional[set[str]]:
 
 
 def choose(endpoint: Endpoint, wish: str, tasks: Optional[set[str]]) -> str:
-    """"completion", "chat", "embedding", "classify", "pooling" or "health" for a ProbeKind."""
+    """One of completion, chat, embedding, classify, pooling and health for a ProbeKind."""
     if wish != "auto":
         return wish
     if tasks is not None:
@@ -51,7 +52,7 @@ def choose(endpoint: Endpoint, wish: str, tasks: Optional[set[str]]) -> str:
     if isinstance(described, dict) and isinstance(described.get("paths"), dict):
         return _first(_BY_ROUTE, described["paths"])
     raise WrongAnswer(
-        "what it serves cannot be told: no /openapi.json and no `Supported tasks:` line in its log, need readiness.probe"
+        "what it serves cannot be told (no /openapi.json, no `Supported tasks:` in its log), need readiness.probe"
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 from agent import probe
 from agent.http_call import Endpoint, NoAnswer, ServerTrouble
@@ -28,7 +29,7 @@ class Wanted:
 
 
 def prove(endpoint: Endpoint, wanted: Wanted) -> dict[str, Any]:
-    """modelNames, modelRoot, maxModelLen, probe and cacheConfig of ReadyRecord. Raises WrongAnswer, or NoAnswer: not yet."""
+    """ReadyRecord without generation and times. Raises WrongAnswer, or NoAnswer: not yet."""
     models = _models(endpoint)
     ours = _ours(models, wanted)
     kind = probe.choose(endpoint, wanted.probe, wanted.tasks)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable
 
 ROOT = Path("/dev/shm")
 # A file is written a moment before the clock that is read for its server; a weight file lies there long before.

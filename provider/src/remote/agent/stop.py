@@ -26,9 +26,10 @@ _TEARDOWN_SECONDS = 15.0
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """StopResult of remote/protocol.ts. Raises STOP_INCOMPLETE or GPU_MEMORY_HELD; can be repeated after any cut."""
     began = time.monotonic()
+    # Before the look: a restart that begins after it does not happen.
+    records.write_json(paths.server_folder(server_id) / "stop-intent", {"at": run_record.now()})
     found = run_record.read(server_id)
     launch = records.read_json(paths.server_folder(server_id) / "launch.json") or {}
-    records.write_json(paths.server_folder(server_id) / "stop-intent", {"at": run_record.now()})
     members = processes.members_of(server_id, found)
     orphans = _orphans(members, found)
 
@@ -83,7 +84,7 @@ def _demand_nothing_lives(server_id: str) -> None:
             "STOP_INCOMPLETE",
             f"Cannot stop {server_id}: {len(left)} of its processes outlive SIGKILL, need none",
             evidence="; ".join(f"pid {one.pid}, state {one.state}: {one.command}" for one in left),
-            change="reset the driver or restart the host: a process in the kernel's hands needs a reboot or driver reset",
+            change="a process that SIGKILL does not end sits in the kernel: it needs a reboot or driver reset",
             retryable=True,
         )
 

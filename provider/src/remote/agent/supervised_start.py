@@ -25,7 +25,7 @@ def start(plan: Plan, previous: Optional[dict[str, Any]]) -> int:
     if told is None:
         raise AgentFailure(
             "AGENT_CRASHED",
-            f"Cannot start {plan.server_id}: its supervisor did not say how the start went within {_HEAR_SECONDS:.0f} s",
+            f"Cannot start {plan.server_id}: its supervisor did not say within {_HEAR_SECONDS:.0f} s how that went",
             evidence=f"{crash_log} on the host, where it is there",
             retryable=True,
         )

@@ -5,9 +5,9 @@ Forked from the agent; the only writer of run.json while it lives.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,13 @@ from agent import (
     shm,
     temp_files,
 )
+from agent.children import Children
 from agent.failure import AgentFailure
 from agent.run_file import RunFile
 
 _YOUNG_SECONDS = 120.0
 _LOOK_YOUNG_SECONDS = 1.0
 _LOOK_SECONDS = 5.0
-_HEARD = {signal.SIGCHLD, signal.SIGTERM}
 # What a shell answers for a command that it cannot run.
 _EXIT_CANNOT_EXECUTE = 127
 
@@ -50,15 +50,13 @@ class Supervisor:
     def __init__(self, plan: Plan, previous: Optional[dict[str, Any]]) -> None:
         self.plan = plan
         self.file = RunFile(plan.server_id, previous)
-        self.is_told_to_stop = False
-        self.leader_status: Optional[int] = None
+        self.children = Children()
         self.started_wall = 0.0
         self.restarts_at: list[float] = []
 
     def live(self, report: int) -> None:
         """Until the server is stopped or given up. Writes how the first start went to `report`, as one JSON object:
         {"pid"} or {"errno"} or {"failure": {code, summary}}."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         refusal = self._start()
         _tell(report, refusal or {"pid": self.file.run["leader"]["pid"]})
         if refusal:
@@ -77,13 +75,12 @@ class Supervisor:
     def _start(self) -> dict[str, Any]:
         """Starts the next generation; {} or why it does not run, which is then recorded like an exit."""
         generation = self.file.next_generation()
-        self.leader_status = None
         self.started_wall = time.time()
         refusal: dict[str, Any] = {}
         try:
             logs.keep_newest(self.plan.server_id, logs.KEPT - 1)
             log = logs.path(self.plan.server_id, generation)
-            server_process.spawn(self.plan.command, log, self.file.started)
+            self.children.watch(server_process.spawn(self.plan.command, log, self.file.started))
         except server_process.CannotExecute as error:
             refusal = {"errno": error.error}
         except AgentFailure as failure:
@@ -97,30 +94,31 @@ class Supervisor:
     def _watch(self) -> None:
         """Returns when the leader has ended and that is on record."""
         started = time.monotonic()
-        while self.leader_status is None:
-            if self.is_told_to_stop:
+        while self.children.leader_status is None:
+            if self.children.is_told_to_stop:
                 self._end()
-                self._reap()
+                self.children.reap()
                 continue
             self._note_shm(_pids_of_session(self.file.run))
             self.file.save()
             is_young = time.monotonic() - started < _YOUNG_SECONDS
-            self._pause(_LOOK_YOUNG_SECONDS if is_young else _LOOK_SECONDS)
-        if os.WIFSIGNALED(self.leader_status):
-            self.file.exited(None, os.WTERMSIG(self.leader_status))
+            self.children.pause(_LOOK_YOUNG_SECONDS if is_young else _LOOK_SECONDS)
+        status = self.children.leader_status
+        if os.WIFSIGNALED(status):
+            self.file.exited(None, os.WTERMSIG(status))
         else:
-            self.file.exited(os.WEXITSTATUS(self.leader_status), None)
+            self.file.exited(os.WEXITSTATUS(status), None)
 
     def _end(self) -> None:
         leader = run_record.living(self.file.run, "leader")
         is_ready = readiness.has_served(self.plan.server_id, self.file.run, self._members(), self.plan.port)
-        ending.end_server(self._members, self._pause, leader, self.plan.drain_seconds if is_ready else None)
+        ending.end_server(self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None)
 
     def _clean_up(self) -> list[processes.Process]:
         """Ends what outlived the leader and takes away what it left; returns what could not be ended."""
         self._note_shm([member.pid for member in self._members()])
-        left = ending.end_orphans(self._members, self._pause)
-        self._reap()
+        left = ending.end_orphans(self._members, self.children.pause)
+        self.children.reap()
         recorded = self.file.run["shm"]
         removed = shm.remove_unused(recorded)
         if not left:
@@ -150,36 +148,17 @@ class Supervisor:
             left = deadline - time.monotonic()
             if left <= 0:
                 return True
-            self._pause(min(0.25, left))
+            self.children.pause(min(0.25, left))
         return False
 
     def _is_unwanted(self) -> bool:
-        return self.is_told_to_stop or (paths.server_folder(self.plan.server_id) / "stop-intent").exists()
+        return self.children.is_told_to_stop or (paths.server_folder(self.plan.server_id) / "stop-intent").exists()
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.plan.server_id, self.file.run)
 
     def _note_shm(self, pids: list[int]) -> None:
         self.file.mapped(shm.names_made_by(pids, self.started_wall))
-
-    def _pause(self, seconds: float) -> None:
-        """Waits, but no longer than until a child ends or somebody asks for a stop."""
-        heard = signal.sigtimedwait(_HEARD, seconds)
-        if heard is not None and heard.si_signo == signal.SIGTERM:
-            self.is_told_to_stop = True
-        self._reap()
-
-    def _reap(self) -> None:
-        leader = self.file.run["leader"]
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
-            if leader is not None and pid == leader["pid"]:
-                self.leader_status = status
 
 
 def _pids_of_session(run: dict[str, Any]) -> list[int]:
@@ -197,8 +176,6 @@ def _session_of(pid: int) -> Optional[int]:
 
 def _tell(report: int, outcome: dict[str, Any]) -> None:
     """To the agent that waits for the start; it may be gone with its connection."""
-    try:
+    with contextlib.suppress(OSError):
         os.write(report, json.dumps(outcome).encode())
-    except OSError:
-        pass
     os.close(report)

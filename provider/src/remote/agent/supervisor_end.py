@@ -14,7 +14,11 @@ _AFTER_KILL_SECONDS = 5.0
 
 def await_end(server_id: str) -> list[str]:
     """Returns when no supervisor lives; names of shared memory that it took away itself."""
-    for number, seconds in ((None, _BY_ITSELF_SECONDS), (signal.SIGTERM, _AFTER_TERM_SECONDS), (signal.SIGKILL, _AFTER_KILL_SECONDS)):
+    for number, seconds in (
+        (None, _BY_ITSELF_SECONDS),
+        (signal.SIGTERM, _AFTER_TERM_SECONDS),
+        (signal.SIGKILL, _AFTER_KILL_SECONDS),
+    ):
         supervisor = run_record.living(run_record.read(server_id), "supervisor")
         if supervisor is None:
             break

@@ -1,4 +1,4 @@
-"""Step wait: watches one start until it is proven ready, dies, prints a fatal line, loses its port or runs out of time."""
+"""Step wait: watches one start until it is ready, dies, prints a fatal line, loses its port or runs out of time."""
 
 from __future__ import annotations
 
@@ -150,5 +150,5 @@ class _Wait:
 
     def _start_seconds(self) -> float:
         """Since the leader's process began, by the clock that its start time is told in."""
-        began = self.run["leader"]["startTicks"] / os.sysconf("SC_CLK_TCK")
+        began = int(self.run["leader"]["startTicks"]) / os.sysconf("SC_CLK_TCK")
         return round(time.clock_gettime(time.CLOCK_BOOTTIME) - began, 3)

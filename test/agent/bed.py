@@ -39,7 +39,7 @@ class HostCase(unittest.TestCase):
         kept = dict(os.environ)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(kept)))
         os.environ.clear()
-        os.environ.update({"HOME": str(self.home), "PATH": "%s:/usr/bin:/bin" % self.bin, "SHELL": "/bin/sh"})
+        os.environ.update({"HOME": str(self.home), "PATH": f"{self.bin}:/usr/bin:/bin", "SHELL": "/bin/sh"})
         executable._login_environment.cache_clear()
         self.state = self.home / ".local" / "state" / "pulumi-vllm"
 
@@ -81,7 +81,7 @@ def identity(pid):
 
 
 def bundle(**changed):
-    """Standard input of the agent up to the request, as remote/agent-bundle.ts makes it; None removes a module."""
+    """Standard input of the agent up to the request, as the client makes it; None removes a module."""
     texts = {path.stem: path.read_text() for path in AGENT_FOLDER.glob("*.py")}
     loader = texts.pop("loader")
     texts.update(changed)
@@ -103,9 +103,13 @@ def launch_text():
 def run_agent(request, shell="/bin/sh", python="", modules=None, text=None):
     """(exit code, events, stderr) of one exec, the way sshd does it: login shell, -c, one command line."""
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
-    command = "sh -c '%s' sh %s" % (text or launch_text(), shlex.quote(python) if python else "''")
+    command = "sh -c '{}' sh {}".format(text or launch_text(), shlex.quote(python) if python else "''")
     done = subprocess.run(
-        [shell, "-c", command], input=bundle(**(modules or {})) + body, capture_output=True, timeout=60, check=False
+        [shell, "-c", command],
+        input=bundle(**(modules or {})) + body,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
 

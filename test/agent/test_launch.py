@@ -58,7 +58,7 @@ class LaunchTest(HostCase):
             self.error_of(python=str(old)),
             {
                 "code": "PYTHON_TOO_OLD",
-                "summary": "Cannot run the agent: %s is Python 3.6.8, %s" % (old, NEED),
+                "summary": f"Cannot run the agent: {old} is Python 3.6.8, {NEED}",
                 "change": "correct host.python",
                 "retryable": False,
             },
@@ -68,7 +68,7 @@ class LaunchTest(HostCase):
         bare = self.program("bare3", '#!/bin/sh\n[ "$1" = -V ] && echo Python 3.11.2 && exit 0\nexit 1\n')
         self.assertEqual(
             self.error_of(python=str(bare))["summary"],
-            "Cannot run the agent: %s is Python 3.11.2 without its standard library, %s" % (bare, NEED),
+            f"Cannot run the agent: {bare} is Python 3.11.2 without its standard library, {NEED}",
         )
 
     def test_a_broken_answer_cannot_break_the_event(self):
@@ -91,5 +91,5 @@ class LaunchTest(HostCase):
         text = text.replace("$PATH /usr/local/bin /bin", str(self.bin))
         error = self.error_of(text=text)
         self.assertEqual(error["code"], "PYTHON_TOO_OLD")
-        told = "Cannot run the agent: %s is Python 3.6.8; %s is Python 3.8.1, %s" % (old, mine, NEED)
+        told = f"Cannot run the agent: {old} is Python 3.6.8; {mine} is Python 3.8.1, {NEED}"
         self.assertEqual(error["summary"], told)

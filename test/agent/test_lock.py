@@ -45,7 +45,7 @@ class LockTest(HostCase):
         self.assertEqual((caught.exception.code, caught.exception.retryable), ("HOST_LOCKED", True))
         self.assertRegex(
             caught.exception.summary,
-            r"^Cannot lock .*/server/lock: held by ann@laptop \(shop/prod\) since \d\d:\d\d:\d\dZ, waited 0 s$",
+            r"^Cannot lock .*/lock: held by ann@laptop \(shop/prod\) since \d\d:\d\d:\d\dZ, waited 0 s$",
         )
         self.assertEqual([event["event"] for event in self.told], ["waiting"])
         self.assertRegex(self.told[0]["reason"], r"^lock held by ann@laptop \(shop/prod\) since ")

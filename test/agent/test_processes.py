@@ -17,8 +17,15 @@ PAIR = "import os, sys\nif os.fork() == 0: print('up')\nsys.stdin.read()"
 
 class ProcessesTest(HostCase):
     def run_of(self, *children, **changed):
-        sessions = [{"sid": c.pid, "startTicks": identity(c.pid)["startTicks"], "generation": 1} for c in children]
-        return {"bootId": processes.boot_id(), "supervisor": {"pid": 1, "startTicks": 0}, "sessions": sessions, **changed}
+        sessions = [
+            {"sid": c.pid, "startTicks": identity(c.pid)["startTicks"], "generation": 1} for c in children
+        ]
+        return {
+            "bootId": processes.boot_id(),
+            "supervisor": {"pid": 1, "startTicks": 0},
+            "sessions": sessions,
+            **changed,
+        }
 
     def pids(self, run, server_id=ID):
         return [process.pid for process in processes.members_of(server_id, run)]
@@ -91,9 +98,17 @@ class ProcessesTest(HostCase):
         child = self.spawn(SLEEPER, **{MARKER: ID})
         self.assertEqual(self.pids(self.run_of(child, supervisor=identity(child.pid))), [])
         os.environ[MARKER] = ID
-        code = "import sys; sys.path.insert(0, %r); from agent import processes; print(processes.members_of(%r, None))"
+        code = (
+            "import sys; sys.path.insert(0, %r); from agent import processes\n"
+            "print(processes.members_of(%r, None))"
+        )
         told = subprocess.run(
-            ["/usr/bin/env", "python3", "-c", code % (os.path.dirname(os.path.dirname(processes.__file__)), ID)],
+            [
+                "/usr/bin/env",
+                "python3",
+                "-c",
+                code % (os.path.dirname(os.path.dirname(processes.__file__)), ID),
+            ],
             capture_output=True,
             text=True,
             check=True,

@@ -34,12 +34,12 @@ class RecordsTest(HostCase):
         records.write_json(path, "old")
         # The limit is of a process of its own: it would hit the test runner's output too.
         code = (
-            "import sys, resource; sys.path.insert(0, %r)\n"
+            f"import sys, resource; sys.path.insert(0, {str(AGENT_FOLDER.parent)!r})\n"
             "from agent import records, failure\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))\n"
-            "try: records.write_json(%r, 'x' * 100)\n"
+            f"try: records.write_json({str(path)!r}, 'x' * 100)\n"
             "except failure.AgentFailure as error: print(error.code, error.retryable, error.evidence)\n"
-        ) % (str(AGENT_FOLDER.parent), str(path))
+        )
         told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         self.assertEqual(told, "DISK_FULL True [Errno 27] File too large\n")
         self.assertEqual(records.read_json(path), "old")
@@ -53,7 +53,7 @@ class RecordsTest(HostCase):
         self.assertEqual(caught.exception.code, "DISK_FULL")
         self.assertRegex(
             caught.exception.summary,
-            r"^Cannot write %s/full: the disk or quota is full \(\d+ bytes free\), need room$" % self.home,
+            rf"^Cannot write {self.home}/full: the disk or quota is full \(\d+ bytes free\), need room$",
         )
 
     @unittest.skipIf(os.getuid() == 0, "root may write anywhere")

@@ -1,4 +1,4 @@
-"""main.py and loader.py: every request ends with one result or one error event, and never with a secret in it."""
+"""main.py and loader.py: every request ends with one result or one error event, without a secret in it."""
 
 import json
 import os
@@ -29,7 +29,10 @@ class RequestTest(HostCase):
             with self.subTest(bytes=cut):
                 error = self.error_of(whole[:cut])
                 self.assertEqual(error["code"], "AGENT_CRASHED")
-                self.assertRegex(error["summary"], r"^Cannot read the request: found no JSON at position \d+ of %d bytes$" % cut)
+                self.assertRegex(
+                    error["summary"],
+                    r"^Cannot read the request: found no JSON at position \d+ of %d bytes$" % cut,
+                )
 
     def test_requests_that_make_no_sense_are_refused_in_words(self):
         cases = [
@@ -50,18 +53,24 @@ class RequestTest(HostCase):
         self.assertIn("cannot import name 'observe' from 'agent'", error["evidence"])
 
     def test_a_crash_shows_source_lines_and_hides_every_secret(self):
-        broken = "def run(request):\n    raise KeyError(request['servers'][0]['secretEnvironment']['KEY'] + request['apiKey'])\n"
+        broken = (
+            "def run(request):\n    kept = request['servers'][0]['secretEnvironment']\n"
+            "    raise KeyError(kept['KEY'] + request['apiKey'])\n"
+        )
         request = {**OBSERVE, "apiKey": "sk-12345", "servers": [{"secretEnvironment": {"KEY": SECRET}}]}
         error = self.error_of(request, modules={"observe": broken})
         self.assertEqual(error["summary"], "Cannot finish on the host: the agent met an unexpected KeyError")
         self.assertIn("agent/observe.py", error["evidence"])
-        self.assertIn("raise KeyError(request[", error["evidence"])
+        self.assertIn("raise KeyError(kept[", error["evidence"])
         self.assertIn("'******'", error["evidence"])
         for part in ("hunter2", "sk-12345"):
             self.assertNotIn(part, json.dumps(error))
 
     def test_the_deadline_ends_whatever_is_running(self):
-        for stuck in ("import time\ndef run(request):\n    time.sleep(60)\n", "def run(request):\n    while True: pass\n"):
+        for stuck in (
+            "import time\ndef run(request):\n    time.sleep(60)\n",
+            "def run(request):\n    while True: pass\n",
+        ):
             with self.subTest(stuck=stuck):
                 error = self.error_of({**OBSERVE, "deadlineSeconds": 0.3}, modules={"observe": stuck})
                 self.assertEqual((error["code"], error["retryable"]), ("AGENT_DEADLINE", True))
@@ -90,7 +99,10 @@ class RequestTest(HostCase):
     def test_a_cut_bundle_runs_nothing(self):
         sent = bundle()
         done = subprocess.run(
-            ["sh", "-c", launch_text(), "sh", ""], input=sent[: len(sent) // 2], capture_output=True, check=False
+            ["sh", "-c", launch_text(), "sh", ""],
+            input=sent[: len(sent) // 2],
+            capture_output=True,
+            check=False,
         )
         self.assertEqual((done.returncode, done.stdout), (1, b""))
 

@@ -18,7 +18,11 @@ class SocketsTest(HostCase):
         return server, server.getsockname()[1]
 
     def test_a_listener_is_found_with_address_user_and_holder(self):
-        for address, family in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6), ("::", socket.AF_INET6)):
+        for address, family in (
+            ("127.0.0.1", socket.AF_INET),
+            ("::1", socket.AF_INET6),
+            ("::", socket.AF_INET6),
+        ):
             with self.subTest(address=address):
                 server, port = self.listener(address, family)
                 inode = os.fstat(server.fileno()).st_ino

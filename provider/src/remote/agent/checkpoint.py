@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from agent import paths
 
@@ -17,8 +17,8 @@ WEIGHT_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 LARGEST_CONFIG_BYTES = 16 * 1024 * 1024
 
 
-def look(path: str) -> Dict[str, Any]:
-    """CheckpointSeen of core/observed.ts. Symbolic links stay in the path; weight sizes are those of their targets."""
+def look(path: str) -> dict[str, Any]:
+    """CheckpointSeen of core/observed.ts. Links stay in the path; weight sizes are those of their targets."""
     folder = paths.expand(path)
     try:
         entries = sorted(os.listdir(folder))
@@ -38,7 +38,7 @@ def look(path: str) -> Dict[str, Any]:
     }
 
 
-def _not_found(folder: Path, reason: str) -> Dict[str, Any]:
+def _not_found(folder: Path, reason: str) -> dict[str, Any]:
     return {"found": False, "path": str(folder), "reason": reason}
 
 
@@ -49,7 +49,7 @@ def _reason(folder: Path, error: OSError) -> str:
         return "it is a file, need a folder"
     if isinstance(error, PermissionError):
         return "%s cannot be read by uid %d" % (error.filename, os.getuid())
-    return "%s: %s" % (error.filename, error.strerror)
+    return f"{error.filename}: {error.strerror}"
 
 
 def _text(path: Path) -> Optional[str]:
@@ -59,10 +59,10 @@ def _text(path: Path) -> Optional[str]:
             text = file.read(LARGEST_CONFIG_BYTES + 1)
     except FileNotFoundError:
         if os.path.islink(path):
-            raise ValueError("%s is a link to nowhere (an unfinished download?)" % path.name) from None
+            raise ValueError(f"{path.name} is a link to nowhere (an unfinished download?)") from None
         return None
     except UnicodeDecodeError:
-        raise ValueError("%s is not UTF-8" % path.name) from None
+        raise ValueError(f"{path.name} is not UTF-8") from None
     if len(text) > LARGEST_CONFIG_BYTES:
         raise ValueError("%s is larger than %d bytes" % (path.name, LARGEST_CONFIG_BYTES))
     return text

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Dict, Optional, Sequence
+from typing import IO, Optional
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Outcome:
     stderr: str
 
 
-def run(argv: Sequence[str], environment: Dict[str, str], deadline_seconds: float) -> Outcome:
+def run(argv: Sequence[str], environment: dict[str, str], deadline_seconds: float) -> Outcome:
     """Runs argv (argv[0] absolute) with this environment and no stdin, in its own session.
 
     Output goes to memory files, not pipes: a daemon that a login script leaves behind would hold a pipe open.
@@ -44,16 +45,16 @@ def run(argv: Sequence[str], environment: Dict[str, str], deadline_seconds: floa
         return Outcome(code, _text(out), _text(err))
 
 
-def _kill_session(child: "subprocess.Popen[bytes]") -> None:
+def _kill_session(child: subprocess.Popen[bytes]) -> None:
     # Not reaped yet, so its number is still its own, and so is its group's.
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
-def _memory(name: str):
+def _memory(name: str) -> IO[bytes]:
     return os.fdopen(os.memfd_create(name), "w+b")
 
 
-def _text(file) -> str:
+def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode("utf-8", "replace")

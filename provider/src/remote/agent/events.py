@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from typing import Any, Dict
+from typing import Any
 
 from agent import redact
 
@@ -19,10 +19,10 @@ _lock = threading.RLock()
 _writing = False
 
 
-def emit(event: Dict[str, Any]) -> None:
+def emit(event: dict[str, Any]) -> None:
     """Writes one event. A client that is gone ends the process, so that its locks fall.
 
-    Lone surrogates and everything else beyond ASCII travel as JSON escapes: no locale can break a line.
+    Lone surrogates and all else beyond ASCII travel as JSON escapes: no locale can break a line.
     """
     global _writing
     if event.get("event") in _FREE_TEXT_EVENTS:
@@ -46,7 +46,7 @@ def is_writing() -> bool:
 
 
 def start_heartbeat(seconds: float = 5.0) -> None:
-    """Emits "alive" every few seconds from a daemon thread, so that a dead connection is noticed on both ends."""
+    """Emits "alive" every few seconds from a thread of its own: both ends notice a dead connection."""
     never = threading.Event()
 
     def beat() -> None:

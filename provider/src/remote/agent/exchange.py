@@ -13,7 +13,7 @@ _RENAME_EXCHANGE = 2
 def exchange(one: Path, other: Path) -> None:
     """Afterwards each path holds what the other held. Both exist, on one file system.
 
-    Where the kernel or the file system cannot (NFS, musl), by three renames: `other` is missing for that moment.
+    Where the kernel or the file system cannot (NFS, musl), by three renames: `other` is missing for a moment.
     """
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2

@@ -7,9 +7,10 @@ import pwd
 import re
 import shlex
 import shutil
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Optional
 
 from agent import command, paths
 
@@ -23,8 +24,8 @@ _SHELL_NOISE = ("_", "PWD", "OLDPWD", "SHLVL")
 _VERSION = re.compile(r"\d+\.\d+\S*")
 
 
-@lru_cache(maxsize=None)
-def _login_environment() -> Dict[str, str]:
+@cache
+def _login_environment() -> dict[str, str]:
     user = pwd.getpwuid(os.getuid()) if _has_account() else None
     shell = os.environ.get("SHELL") or (user.pw_shell if user else "") or "/bin/sh"
     found = dict(os.environ)
@@ -43,7 +44,7 @@ def _login_environment() -> Dict[str, str]:
     return found
 
 
-def login_environment() -> Dict[str, str]:
+def login_environment() -> dict[str, str]:
     """What a login of the user sets: HOME, USER, LOGNAME, SHELL and PATH always, the rest as it is there.
 
     Asked once a run with `$SHELL -lc`, 10 s at most; the environment of this process where that fails.
@@ -51,21 +52,21 @@ def login_environment() -> Dict[str, str]:
     return dict(_login_environment())
 
 
-def find(executable: Optional[str]) -> Dict[str, Any]:
-    """Looks for vllm (ExecutableSeen of core/observed.ts): the given path or name, else `vllm` of the login PATH."""
+def find(executable: Optional[str]) -> dict[str, Any]:
+    """ExecutableSeen of core/observed.ts: the given path or name, else `vllm` of the login PATH."""
     if executable is None or "/" not in executable:
         name = executable or "vllm"
         search = login_environment()["PATH"]
         which = shutil.which(name, path=search)
         if which is None:
-            return {"found": False, "reason": "no %s on the login PATH (%s)" % (name, search)}
+            return {"found": False, "reason": f"no {name} on the login PATH ({search})"}
         path = paths.expand(which)
     else:
         path = paths.expand(executable)
         if not path.exists():
-            return {"found": False, "reason": "%s does not exist" % path}
+            return {"found": False, "reason": f"{path} does not exist"}
         if not path.is_file() or not os.access(path, os.X_OK):
-            return {"found": False, "reason": "%s is not an executable file" % path}
+            return {"found": False, "reason": f"{path} is not an executable file"}
     return {"found": True, "path": str(path), "version": version_of(str(path))}
 
 
@@ -87,10 +88,10 @@ def version_of(path: str) -> Optional[str]:
     return versions[-1] if told.code == 0 and versions else None
 
 
-def environment_for(path: str) -> Dict[str, str]:
+def environment_for(path: str) -> dict[str, str]:
     """Login environment with the executable's own folder first on PATH."""
     environment = login_environment()
-    environment["PATH"] = "%s:%s" % (os.path.dirname(path), environment["PATH"])
+    environment["PATH"] = f"{os.path.dirname(path)}:{environment['PATH']}"
     return environment
 
 
@@ -103,7 +104,7 @@ def _prefixes(path: Path) -> Iterator[Path]:
 
 
 def _interpreter(path: Path) -> Optional[Path]:
-    """Python named by the script: `#!/env/bin/python`, `#!/usr/bin/env python3`, or pip's second line for long paths."""
+    """Python named by the script: `#!/env/bin/python`, `#!/usr/bin/env python3`, or pip's long form."""
     try:
         with open(path, "rb") as file:
             lines = file.read(4096).decode("utf-8", "replace").splitlines()[:2]
@@ -119,7 +120,7 @@ def _interpreter(path: Path) -> Optional[Path]:
     return Path(words[0]) if words and words[0].startswith("/") else None
 
 
-def _words(line: str) -> List[str]:
+def _words(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError:
@@ -139,13 +140,13 @@ def _installed_version(prefix: Path) -> Optional[str]:
     return None
 
 
-def _ask_shell(shell: str, option: str) -> Optional[Dict[str, str]]:
+def _ask_shell(shell: str, option: str) -> Optional[dict[str, str]]:
     try:
-        told = command.run([shell, option, "echo %s; env -0" % _MARK], dict(os.environ), LOGIN_DEADLINE_SECONDS)
+        told = command.run([shell, option, f"echo {_MARK}; env -0"], dict(os.environ), LOGIN_DEADLINE_SECONDS)
     except OSError:
         return None
     # Login scripts may greet: what counts comes after the last mark.
-    before, mark, text = told.stdout.rpartition(_MARK + "\n")
+    _greeting, mark, text = told.stdout.rpartition(_MARK + "\n")
     if not mark:
         return None
     entries = (entry.partition("=") for entry in text.split("\0"))

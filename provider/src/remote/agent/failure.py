@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Optional
+from typing import Optional
 
 
 class AgentFailure(Exception):
@@ -26,7 +26,7 @@ class AgentFailure(Exception):
         self.change = change
         self.retryable = retryable
 
-    def to_error(self) -> Dict[str, object]:
+    def to_error(self) -> dict[str, object]:
         """The error object of the protocol (agentErrorSchema)."""
         return {
             "code": self.code,

@@ -1,10 +1,10 @@
-"""Long flags that the installed vLLM knows. Asking costs 14 s, so the answer is kept per executable and version."""
+"""Long flags that the installed vLLM knows. Asking costs 14 s, so the answer is kept per version."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Dict, List
+from typing import Any
 
 from agent import command, executable, paths, records
 from agent.failure import AgentFailure
@@ -18,16 +18,17 @@ _OPTION_LINE = re.compile(r"^ {2}(-\S.*)$", re.MULTILINE)
 _LONG_FLAG = re.compile(r"--([a-z0-9][a-z0-9._-]*)", re.IGNORECASE)
 
 
-def run(request: Dict[str, Any]) -> Dict[str, Any]:
-    """Op flags: {version, flags}; names without dashes in front, negative forms ("no-...") among them, sorted.
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """Op flags: {version, flags}; names without dashes in front, negative forms ("no-...") too, sorted.
 
     Raises VLLM_NOT_FOUND when the executable does not answer `serve --help=all`.
     """
     found = executable.find(request["executable"])
     if not found["found"]:
-        raise AgentFailure("VLLM_NOT_FOUND", "Cannot ask vLLM for its flags: %s" % found["reason"])
+        raise AgentFailure("VLLM_NOT_FOUND", f"Cannot ask vLLM for its flags: {found['reason']}")
     path, version = found["path"], found["version"]
-    kept = paths.flags_folder() / ("%s.json" % hashlib.sha256(("%s\n%s" % (path, version)).encode()).hexdigest()[:16])
+    digest = hashlib.sha256(f"{path}\n{version}".encode()).hexdigest()[:16]
+    kept = paths.flags_folder() / f"{digest}.json"
     known = records.read_json(kept)
     if not isinstance(known, dict) or not known.get("flags"):
         known = {"executable": path, "version": version, "flags": _ask(path)}
@@ -37,7 +38,7 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
     return {"version": version, "flags": known["flags"]}
 
 
-def parse_help(text: str) -> List[str]:
+def parse_help(text: str) -> list[str]:
     """Long flags of argparse's help text, without dashes."""
     found = set()
     for line in _OPTION_LINE.findall(text):
@@ -49,17 +50,17 @@ def parse_help(text: str) -> List[str]:
     return sorted(found)
 
 
-def _ask(path: str) -> List[str]:
+def _ask(path: str) -> list[str]:
     environment = executable.environment_for(path)
     # A narrow terminal would break long option lists over several lines.
     environment.update({"COLUMNS": "400", "NO_COLOR": "1", "PAGER": "cat"})
     try:
         told = command.run([path, "serve", "--help=all"], environment, DEADLINE_SECONDS)
     except OSError as error:
-        raise AgentFailure("VLLM_NOT_FOUND", "Cannot run %s: %s" % (path, error.strerror)) from error
+        raise AgentFailure("VLLM_NOT_FOUND", f"Cannot run {path}: {error.strerror}") from error
     flags = parse_help(told.stdout)
     if told.code != 0 or not flags:
-        end = "no end within %.0f s" % DEADLINE_SECONDS if told.code is None else "exit code %d" % told.code
+        end = f"no end within {DEADLINE_SECONDS:.0f} s" if told.code is None else "exit code %d" % told.code
         raise AgentFailure(
             "VLLM_NOT_FOUND",
             "Cannot ask %s for its flags: %s and %d flags, need the help text" % (path, end, len(flags)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Set, Union
+from collections.abc import Sequence
+from typing import Any, Union
 
 from agent.failure import AgentFailure
 
@@ -10,11 +11,12 @@ from agent.failure import AgentFailure
 IDLE_MIB = 1024
 
 
-def choose(gpus: Sequence[Dict[str, Any]], wish: Dict[str, Any], held_by_us: Set[str]) -> List[str]:
+def choose(gpus: Sequence[dict[str, Any]], wish: dict[str, Any], held_by_us: set[str]) -> list[str]:
     """UUIDs for a wish (LaunchGpus of core/step.ts), in the order CUDA should see them.
 
-    A count gets GPUs that are really free (nobody computes on them, idle memory, not reserved) or are held by
-    this server itself: preferred ones first, then by index. A list is the user's own word: it only has to exist.
+    A count gets GPUs that are really free (nobody computes on them, idle memory, not reserved) or are held
+    by this server itself: preferred ones first, then by index. A list is the user's own word: what it names
+    only has to exist.
     Raises GPU_NOT_FOUND or GPUS_NOT_FREE; the latter names the holders.
     """
     if wish["kind"] == "none":
@@ -44,23 +46,23 @@ def choose(gpus: Sequence[Dict[str, Any]], wish: Dict[str, Any], held_by_us: Set
     return sorted(order[:count], key=lambda uuid: index[uuid])
 
 
-def is_free(gpu: Dict[str, Any]) -> bool:
+def is_free(gpu: dict[str, Any]) -> bool:
     """Whether nobody computes on it, nobody has it reserved and its memory is idle."""
     return not gpu["processes"] and not gpu.get("reservedBy") and gpu["memoryUsedMib"] <= IDLE_MIB
 
 
-def describe(gpu: Dict[str, Any]) -> str:
+def describe(gpu: dict[str, Any]) -> str:
     """Like: "GPU 3: 71200 MiB used, python3 train.py (pid 4711, user bob), reserved by chat-0a1b2c3d"."""
     told = ["%d MiB used" % gpu["memoryUsedMib"]]
     for process in gpu["processes"]:
-        user = "" if process.get("user") is None else ", user %s" % process["user"]
+        user = "" if process.get("user") is None else f", user {process['user']}"
         told.append("%s (pid %d%s)" % (process.get("command") or "a process", process["pid"], user))
     if gpu.get("reservedBy"):
-        told.append("reserved by %s" % gpu["reservedBy"])
+        told.append(f"reserved by {gpu['reservedBy']}")
     return "GPU %d: %s" % (gpu["index"], ", ".join(told))
 
 
-def _resolve(gpus: Sequence[Dict[str, Any]], wanted: Union[int, str]) -> str:
+def _resolve(gpus: Sequence[dict[str, Any]], wanted: Union[int, str]) -> str:
     text = str(wanted)
     if text.startswith("MIG-"):
         return text  # nvidia-smi's table of GPUs does not list slices
@@ -72,5 +74,5 @@ def _resolve(gpus: Sequence[Dict[str, Any]], wanted: Union[int, str]) -> str:
         return str(found[0])
     there = ", ".join("%d (%s)" % (gpu["index"], gpu["uuid"]) for gpu in gpus) or "none"
     raise AgentFailure(
-        "GPU_NOT_FOUND", "Cannot use GPU %s: the host has %s, need one of them" % (text, there), change="gpus"
+        "GPU_NOT_FOUND", f"Cannot use GPU {text}: the host has {there}, need one of them", change="gpus"
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from agent import accounts, gpus, processes
 from agent.registry import Server
 
 
-def look(servers: Sequence[Server]) -> Tuple[Optional[List[Dict[str, Any]]], Optional[str]]:
+def look(servers: Sequence[Server]) -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
     """(GPUs, what went wrong), as `gpus.query` gives them, with holders named and `reservedBy` set."""
     found, error = gpus.query()
     if found is None:
@@ -17,12 +18,12 @@ def look(servers: Sequence[Server]) -> Tuple[Optional[List[Dict[str, Any]]], Opt
     return [_named(gpu, servers, server_of_pid) for gpu in found], error
 
 
-def held_by(server: Server) -> List[str]:
+def held_by(server: Server) -> list[str]:
     """UUIDs that the server runs on or is starting on."""
     return list((server.launch or {}).get("gpuUuids") or []) if server.occupies() else []
 
 
-def _named(gpu: Dict[str, Any], servers: Sequence[Server], server_of_pid: Dict[int, str]) -> Dict[str, Any]:
+def _named(gpu: dict[str, Any], servers: Sequence[Server], server_of_pid: dict[int, str]) -> dict[str, Any]:
     reserved = (server.server_id for server in servers if gpu["uuid"] in held_by(server))
     return {
         **gpu,
@@ -31,7 +32,7 @@ def _named(gpu: Dict[str, Any], servers: Sequence[Server], server_of_pid: Dict[i
     }
 
 
-def _holder(entry: Dict[str, Any], server_of_pid: Dict[int, str]) -> Dict[str, Any]:
+def _holder(entry: dict[str, Any], server_of_pid: dict[int, str]) -> dict[str, Any]:
     # None where the driver counts pids of another namespace than ours.
     process = processes.read_process(entry["pid"])
     return {

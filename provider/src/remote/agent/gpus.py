@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from agent import command, executable
 from agent.gpu_choice import choose
@@ -16,8 +17,8 @@ DEADLINE_SECONDS = 30.0
 _FIELDS = ("index", "uuid", "name", "memory.total", "memory.used", "driver_version", "compute_cap")
 
 
-def query() -> Tuple[Optional[List[Dict[str, Any]]], Optional[str]]:
-    """(GPUs by index, what went wrong). No nvidia-smi: (None, None). A driver that does not answer: (None, text).
+def query() -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
+    """(GPUs by index, what went wrong). No nvidia-smi: (None, None). A dead driver: (None, what it says).
 
     A GPU: index, uuid, name, memoryTotalMib, memoryUsedMib, computeCapability, driverVersion,
     processes [{pid, usedMib}].
@@ -41,7 +42,7 @@ def query() -> Tuple[Optional[List[Dict[str, Any]]], Optional[str]]:
     return sorted(gpus, key=lambda gpu: gpu["index"]), error or apps_error
 
 
-def memory_used() -> Dict[str, int]:
+def memory_used() -> dict[str, int]:
     """MiB in use per GPU UUID; {} without GPUs."""
     program = _program()
     rows, _ = (None, None) if program is None else _table(program, "gpu", ("uuid", "memory.used"))
@@ -55,14 +56,14 @@ def _program() -> Optional[str]:
 
 def _table(
     program: str, what: str, fields: Sequence[str]
-) -> Tuple[Optional[List[Dict[str, str]]], Optional[str]]:
-    argv = [program, "--query-%s=%s" % (what, ",".join(fields)), "--format=csv,noheader,nounits"]
+) -> tuple[Optional[list[dict[str, str]]], Optional[str]]:
+    argv = [program, f"--query-{what}={','.join(fields)}", "--format=csv,noheader,nounits"]
     try:
         told = command.run(argv, dict(os.environ), DEADLINE_SECONDS)
     except OSError as error:
-        return None, "%s cannot be run: %s" % (program, error.strerror)
+        return None, f"{program} cannot be run: {error.strerror}"
     if told.code is None:
-        return None, "%s did not answer within %.0f s" % (program, DEADLINE_SECONDS)
+        return None, f"{program} did not answer within {DEADLINE_SECONDS:.0f} s"
     rows, rest = [], []
     for line in told.stdout.splitlines():
         values = [value.strip() for value in line.split(",")]
@@ -77,7 +78,7 @@ def _table(
     return rows, said
 
 
-def _gpu(row: Dict[str, str]) -> Dict[str, Any]:
+def _gpu(row: dict[str, str]) -> dict[str, Any]:
     return {
         "index": int(row["index"]) if row["index"].isdigit() else -1,
         "uuid": row["uuid"],

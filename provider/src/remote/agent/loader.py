@@ -5,15 +5,21 @@ Wire format of stdin, written whole by the client (remote/agent-bundle.ts):
     b"<length of Z in bytes, decimal>\\n" + Z + <request, JSON, UTF-8, to the end of stdin>
 
     Z = zlib.compress(UTF-8 of the JSON object
-        {"loader": <text of this file>, "modules": {"agent": <text of __init__.py>, "agent.main": <text of main.py>, ...}})
+        {"loader": <text of this file>,
+         "modules": {"agent": <text of __init__.py>, "agent.main": <text of main.py>, ...}})
 
-One entry of "modules" per *.py file of this folder except this one: "agent.<file name without .py>", and "agent" for
-__init__.py. The command line is: sh -c '<launch.sh>' sh '<path of the Python to use, or empty>', with launch.sh changed
-by one rule: lines that start with # are left out, the others are joined by one space (csh knows no line breaks inside quotes).
+One entry of "modules" per *.py file of this folder except this one: "agent.<file name without .py>", and
+"agent" for __init__.py. The command line is
 
-The bootstrap in launch.sh reads length and Z and runs this text with the globals `modules` (dict) and `request` (bytes).
-stdout then holds one event of the agent protocol a line. Exit codes: 0 result, 2 error event, 3 no fitting Python (error
-event), 1 the client is gone or the bundle was cut (no last event), 4 the deadline passed and the agent did not come to an end.
+    sh -c '<launch.sh>' sh '<path of the Python to use, or empty>'
+
+with launch.sh changed by one rule: lines that start with # are left out, the others joined by one space
+(csh knows no line breaks inside quotes). Its bootstrap reads length and Z and runs this text with the globals
+`modules` (dict) and `request` (bytes).
+
+stdout then holds one event of the agent protocol a line. Exit codes: 0 result; 2 error event; 3 no fitting
+Python, also an error event; 1 the client is gone or the bundle was cut, without a last event; 4 the deadline
+passed and the agent did not come to an end by itself.
 """
 
 from __future__ import annotations
@@ -23,6 +29,9 @@ import importlib.abc
 import importlib.machinery
 import linecache
 import sys
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+from typing import Optional
 
 PACKAGE = "agent"
 
@@ -30,33 +39,40 @@ PACKAGE = "agent"
 class BundleFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Imports the package from texts in memory; tracebacks show their lines."""
 
-    def __init__(self, sources):
+    def __init__(self, sources: dict[str, str]) -> None:
         self.sources = sources
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]] = None, target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
         if fullname not in self.sources:
             return None
-        name = fullname.replace(".", "/")
-        origin = name + ("/__init__.py" if fullname == PACKAGE else ".py")
-        spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin, is_package=fullname == PACKAGE)
+        is_package = self.is_package(fullname)
+        origin = self.origin(fullname)
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=origin, is_package=is_package)
         spec.has_location = True
         return spec
 
-    def get_source(self, fullname):
+    def get_source(self, fullname: str) -> str:
         return self.sources[fullname]
 
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> CodeType:
         source = self.sources[fullname]
-        origin = self.find_spec(fullname).origin
+        origin = self.origin(fullname)
         # Without a time stamp, linecache never looks for the file.
         linecache.cache[origin] = (len(source), None, source.splitlines(True), origin)
-        return compile(source, origin, "exec", dont_inherit=True)
+        code: CodeType = compile(source, origin, "exec", dont_inherit=True)
+        return code
 
-    def is_package(self, fullname):
+    def is_package(self, fullname: str) -> bool:
         return fullname == PACKAGE
 
+    def origin(self, fullname: str) -> str:
+        """The file name that tracebacks show."""
+        return fullname.replace(".", "/") + ("/__init__.py" if self.is_package(fullname) else ".py")
 
-def start(sources, request_bytes):
+
+def start(sources: dict[str, str], request_bytes: bytes) -> None:
     sys.meta_path.insert(0, BundleFinder(sources))
     importlib.import_module(PACKAGE + ".main").main(request_bytes)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Optional
 
 from agent import events, processes, records
 from agent.failure import AgentFailure
@@ -17,7 +18,7 @@ POLL_SECONDS = 0.2
 
 
 @contextmanager
-def held(path: "os.PathLike[str]", client: str, wait_seconds: float) -> Iterator[None]:
+def held(path: os.PathLike[str], client: str, wait_seconds: float) -> Iterator[None]:
     """Holds the lock for the block; it falls with the process whatever happens.
 
     Tells "waiting" when somebody else holds it; raises HOST_LOCKED naming the holder after `wait_seconds`.
@@ -30,7 +31,9 @@ def held(path: "os.PathLike[str]", client: str, wait_seconds: float) -> Iterator
         me = processes.read_process(os.getpid())
         since = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         ticks = None if me is None else me.start_ticks
-        records.write_json(record, {"client": client, "since": since, "pid": os.getpid(), "startTicks": ticks})
+        records.write_json(
+            record, {"client": client, "since": since, "pid": os.getpid(), "startTicks": ticks}
+        )
         try:
             yield
         finally:
@@ -54,12 +57,12 @@ def _take(place: Path, record: Path, wait_seconds: float) -> int:
         if time.monotonic() >= end:
             raise AgentFailure(
                 "HOST_LOCKED",
-                "Cannot lock %s: %s, waited %.0f s" % (place, holder, wait_seconds),
+                f"Cannot lock {place}: {holder}, waited {wait_seconds:.0f} s",
                 change="wait for it to finish, then try again",
                 retryable=True,
             )
         if holder != told:
-            events.emit({"event": "waiting", "reason": "lock %s" % holder})
+            events.emit({"event": "waiting", "reason": f"lock {holder}"})
             told = holder
         time.sleep(POLL_SECONDS)
 
@@ -88,8 +91,10 @@ def _try(place: Path) -> Optional[int]:
 def describe_holder(record: Path) -> str:
     """Like: "held by ann@laptop (shop/prod) since 12:03:11Z", with the day when that is not today."""
     holder = records.read_json(record)
-    if not isinstance(holder, dict) or not processes.is_same(holder.get("pid") or 0, holder.get("startTicks") or 0):
+    if not isinstance(holder, dict) or not processes.is_same(
+        holder.get("pid") or 0, holder.get("startTicks") or 0
+    ):
         return "held by a process that did not say who it is"
     since = str(holder.get("since"))
     today = datetime.now(timezone.utc).strftime("%Y-%m-%dT")
-    return "held by %s since %s" % (holder.get("client"), since[len(today) :] if since.startswith(today) else since)
+    return f"held by {holder.get('client')} since {since[len(today) :] if since.startswith(today) else since}"

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, NoReturn
+from typing import Any, Callable, NoReturn
 
 from agent import deadline, events, redact
 from agent.failure import AgentFailure
@@ -30,7 +30,7 @@ def main(request_bytes: bytes) -> NoReturn:
     except deadline.DeadlinePassed:
         failure = AgentFailure(
             "AGENT_DEADLINE",
-            "Cannot finish on the host: the deadline of the request has passed, need more time or a host less busy",
+            "Cannot finish on the host: its deadline has passed, need more time or a host less busy",
             retryable=True,
         )
     except BaseException as error:
@@ -44,7 +44,7 @@ def main(request_bytes: bytes) -> NoReturn:
     os._exit(EXIT_RESULT if failure is None else EXIT_ERROR)
 
 
-def _parse(request_bytes: bytes) -> Dict[str, Any]:
+def _parse(request_bytes: bytes) -> dict[str, Any]:
     try:
         request = json.loads(request_bytes.decode("utf-8"))
     except ValueError as error:
@@ -52,24 +52,24 @@ def _parse(request_bytes: bytes) -> Dict[str, Any]:
         place = getattr(error, "pos", getattr(error, "start", 0))
         raise _bad_request("no JSON at position %d of %d bytes" % (place, len(request_bytes))) from None
     if not isinstance(request, dict):
-        raise _bad_request("a JSON %s" % type(request).__name__)
+        raise _bad_request(f"a JSON {type(request).__name__}")
     redact.learn(request)
     if request.get("protocol") != PROTOCOL_VERSION:
         raise _bad_request("protocol %r, need %d" % (request.get("protocol"), PROTOCOL_VERSION))
     seconds = request.get("deadlineSeconds")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds <= 0:
-        raise _bad_request("deadlineSeconds %r, need seconds above 0" % (seconds,))
+        raise _bad_request(f"deadlineSeconds {seconds!r}, need seconds above 0")
     return request
 
 
-def _serve(request: Dict[str, Any]) -> Any:
+def _serve(request: dict[str, Any]) -> Any:
     operation = _operation(request.get("op"))
     deadline.start(request["deadlineSeconds"])
     events.start_heartbeat()
     return operation(request)
 
 
-def _operation(name: Any) -> Callable[[Dict[str, Any]], Any]:
+def _operation(name: Any) -> Callable[[dict[str, Any]], Any]:
     # Imported when asked for: an observation does not pay for what starts servers.
     if name == "observe":
         from agent import observe
@@ -83,11 +83,11 @@ def _operation(name: Any) -> Callable[[Dict[str, Any]], Any]:
         from agent import apply
 
         return apply.run
-    raise _bad_request("op %r, need observe, apply or flags" % (name,))
+    raise _bad_request(f"op {name!r}, need observe, apply or flags")
 
 
 def _bad_request(found: str) -> AgentFailure:
-    return AgentFailure("AGENT_CRASHED", "Cannot read the request: found %s" % found)
+    return AgentFailure("AGENT_CRASHED", f"Cannot read the request: found {found}")
 
 
 def _crash(error: BaseException) -> AgentFailure:
@@ -95,7 +95,7 @@ def _crash(error: BaseException) -> AgentFailure:
     told = "".join(lines).strip().splitlines()
     return AgentFailure(
         "AGENT_CRASHED",
-        "Cannot finish on the host: the agent met an unexpected %s" % type(error).__name__,
+        f"Cannot finish on the host: the agent met an unexpected {type(error).__name__}",
         evidence="\n".join(told[-TRACEBACK_LINES:]),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Optional
 
 from agent import (
     accounts,
@@ -21,19 +22,20 @@ from agent import (
 )
 
 
-def run(request: Dict[str, Any]) -> Dict[str, Any]:
+def run(request: dict[str, Any]) -> dict[str, Any]:
     """Observation of core/observed.ts; servers in the order of the queries."""
     moment = processes.Snapshot()
     known = registry.load_all(moment)
     gpus, gpu_error = gpu_seen.look(known)
-    find = lru_cache(maxsize=None)(executable.find)
+    find = cache(executable.find)
     servers = []
     for query in request["servers"]:
         server = _server(query, known, moment)
         listen = query["listen"]
+        secrets = query["secretEnvironment"]
         servers.append(
             {
-                "server": ABSENT if server is None else server_seen.describe(server, query["secretEnvironment"]),
+                "server": ABSENT if server is None else server_seen.describe(server, secrets),
                 # Not asked for is not the same as null: null means the vllm of the login environment.
                 "executable": find(query["executable"]) if "executable" in query else None,
                 "checkpoint": checkpoint.look(query["checkpointPath"]) if "checkpointPath" in query else None,
@@ -43,7 +45,7 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
     return {"host": _host(), "gpus": gpus, "gpuError": gpu_error, "servers": servers}
 
 
-ABSENT: Dict[str, Any] = {
+ABSENT: dict[str, Any] = {
     "status": "absent",
     "owner": None,
     "generation": 0,
@@ -62,9 +64,9 @@ ABSENT: Dict[str, Any] = {
 
 
 def _server(
-    query: Dict[str, Any], known: Sequence[registry.Server], moment: processes.Snapshot
+    query: dict[str, Any], known: Sequence[registry.Server], moment: processes.Snapshot
 ) -> Optional[registry.Server]:
-    """By id where the client knows one: a newer server of the same URN is then not its business. Else by URN."""
+    """By id where the client knows one (a newer server of its URN is not its business then), else by URN."""
     server_id = query["serverId"]
     if server_id is None:
         ids = registry.ids_of_urn(query["urn"])
@@ -75,7 +77,7 @@ def _server(
     return found or registry.load(server_id, moment)
 
 
-def _host() -> Dict[str, Any]:
+def _host() -> dict[str, Any]:
     return {
         "hostname": os.uname().nodename,
         "user": accounts.name_of(os.getuid()),

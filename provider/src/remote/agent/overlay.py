@@ -1,14 +1,13 @@
-"""Step overlay: the checkpoint with some JSON files changed, as a folder of links. The checkpoint is never written."""
+"""Step overlay: the checkpoint with some files changed, as a folder of links. It is never written itself."""
 
 from __future__ import annotations
 
 import os
 import re
 import secrets
-import shutil
 import time
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 from agent import overlay_use, paths, records
 from agent.exchange import exchange
@@ -20,10 +19,11 @@ _NAME = re.compile(r"[0-9a-z][0-9a-z-]{0,80}")
 _LEFT_OVER = re.compile(r"\.tmp-(\d+)-[0-9a-f]+")
 
 
-def build(server_id: str, step: Dict[str, Any]) -> Dict[str, Any]:
+def build(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """Makes <stateRoot>/overlays/<name> be what the step says; {path, built}.
 
-    An intact one is used as it is, a damaged one is replaced in one rename. Raises CHECKPOINT_NOT_FOUND, DISK_FULL.
+    An intact one is used as it is, a damaged one is replaced in one rename. Raises CHECKPOINT_NOT_FOUND and
+    DISK_FULL.
     """
     name = _checked(step["name"])
     files = {_file_name(file): text for file, text in step["files"].items()}
@@ -40,7 +40,7 @@ def build(server_id: str, step: Dict[str, Any]) -> Dict[str, Any]:
     return {"path": str(folder), "built": built}
 
 
-def is_intact(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> bool:
+def is_intact(folder: Path, links: dict[str, str], files: dict[str, str]) -> bool:
     """Whether the folder holds exactly these links and these texts."""
     try:
         if folder.is_symlink() or set(os.listdir(folder)) != set(links) | set(files):
@@ -59,21 +59,21 @@ def remove_left_overs() -> None:
         if found is None or os.path.isdir("/proc/" + found.group(1)):
             continue
         if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
-            shutil.rmtree(entry.path, ignore_errors=True)
+            overlay_use.discard(Path(entry.path))
 
 
-def _links(checkpoint: Path, files: Dict[str, str]) -> Dict[str, str]:
+def _links(checkpoint: Path, files: dict[str, str]) -> dict[str, str]:
     try:
         return {name: str(checkpoint / name) for name in os.listdir(checkpoint) if name not in files}
     except OSError as error:
         raise AgentFailure(
             "CHECKPOINT_NOT_FOUND",
-            "Cannot build an overlay of %s: %s, need a folder that can be read" % (checkpoint, error.strerror),
+            f"Cannot build an overlay of {checkpoint}: {error.strerror}, need a folder that can be read",
             change="model.path",
         ) from error
 
 
-def _place(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> None:
+def _place(folder: Path, links: dict[str, str], files: dict[str, str]) -> None:
     aside = folder.with_name(".tmp-%d-%s" % (os.getpid(), secrets.token_hex(4)))
     try:
         with records.disk_failures("build overlay", folder):
@@ -88,7 +88,7 @@ def _place(folder: Path, links: Dict[str, str], files: Dict[str, str]) -> None:
             else:
                 os.rename(aside, folder)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        overlay_use.discard(aside)
 
 
 def _holds(path: Path, text: str) -> bool:
@@ -100,11 +100,13 @@ def _holds(path: Path, text: str) -> bool:
 
 def _file_name(name: str) -> str:
     if name in ("", ".", "..") or "/" in name or "\0" in name:
-        raise AgentFailure("AGENT_CRASHED", "Cannot put %r into an overlay: need a plain file name" % name)
+        raise AgentFailure("AGENT_CRASHED", f"Cannot put {name!r} into an overlay: need a plain file name")
     return name
 
 
 def _checked(name: str) -> str:
     if _NAME.fullmatch(name) is None:
-        raise AgentFailure("AGENT_CRASHED", "Cannot use overlay name %r: need lower-case letters and digits" % name)
+        raise AgentFailure(
+            "AGENT_CRASHED", f"Cannot use overlay name {name!r}: need lower-case letters and digits"
+        )
     return name

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ContextManager, List, Set
+from typing import Any
 
 from agent import lock, paths, records, registry
 
 _LOCK_WAIT_SECONDS = 60.0
 
 
-def exclusive(server_id: str) -> ContextManager[None]:
+def exclusive(server_id: str) -> AbstractContextManager[None]:
     """Held while overlays are built or removed for a server: two servers may share one."""
     return lock.held(paths.overlays_folder() / ".lock", "server " + server_id, _LOCK_WAIT_SECONDS)
 
@@ -23,8 +24,8 @@ def note(server_id: str, name: str) -> None:
         records.write_json(_file(server_id), [*names, name])
 
 
-def drop(server_id: str, keep: bool) -> List[str]:
-    """Removes the server's overlays that no other server uses; `keep`: all but the one it was last started with.
+def drop(server_id: str, keep: bool) -> list[str]:
+    """Removes the server's overlays that no other one uses; `keep`: all but the one it was last started with.
 
     Call it under `exclusive`. Returns the names removed.
     """
@@ -43,20 +44,24 @@ def drop(server_id: str, keep: bool) -> List[str]:
 
 def remove(name: str) -> None:
     """The overlay and its record. Links in it are removed, never what they lead to."""
-    folder = paths.overlays_folder() / name
-    if folder.is_symlink():
-        folder.unlink()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+    discard(paths.overlays_folder() / name)
     record_path(name).unlink(missing_ok=True)
+
+
+def discard(path: Path) -> None:
+    """Whatever stands there, in case another hand put a file or a link in an overlay's place."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def record_path(name: str) -> Path:
     return paths.overlays_folder() / (name + ".json")
 
 
-def _used_by_others(server_id: str) -> Set[str]:
-    used: Set[str] = set()
+def _used_by_others(server_id: str) -> set[str]:
+    used: set[str] = set()
     for other in registry.server_ids():
         if other != server_id:
             used.update(_noted(other))
@@ -71,7 +76,7 @@ def _name_in(launch: Any) -> str:
     return model.name if model.parent == paths.overlays_folder() else ""
 
 
-def _noted(server_id: str) -> List[str]:
+def _noted(server_id: str) -> list[str]:
     found = records.read_json(_file(server_id))
     return [str(name) for name in found] if isinstance(found, list) else []
 

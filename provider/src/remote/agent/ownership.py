@@ -7,7 +7,7 @@ import shutil
 import stat
 import time
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 from agent import lock, overlay_use, paths, records, registry
 from agent.failure import AgentFailure
@@ -17,7 +17,7 @@ LAST_BREATH_SECONDS = 5.0
 POLL_SECONDS = 0.1
 
 
-def claim(server_id: str, step: Dict[str, Any]) -> None:
+def claim(server_id: str, step: dict[str, Any]) -> None:
     """Writes the owner record; a known server keeps since when, by whom and whether confirmed.
 
     An unconfirmed record of the same URN under another id is taken over when nothing of it lives
@@ -28,17 +28,24 @@ def claim(server_id: str, step: Dict[str, Any]) -> None:
         if other_id != server_id:
             _take_over(other_id, server_id)
     known = registry.read_owner(server_id)
-    kept = {"confirmed": False} if known is None else {k: known[k] for k in ("createdBy", "createdAt", "confirmed")}
+    kept = (
+        {"confirmed": False}
+        if known is None
+        else {k: known[k] for k in ("createdBy", "createdAt", "confirmed")}
+    )
     records.write_json(_owner_file(server_id), {**wanted, "serverId": server_id, **kept})
 
 
 def confirm(server_id: str) -> None:
-    """Marks the record confirmed and removes overlays of earlier declarations. Raises CHANGED_MEANWHILE without a record."""
+    """Marks the record confirmed and removes overlays of earlier declarations.
+
+    Raises CHANGED_MEANWHILE when there is no record.
+    """
     owner = registry.read_owner(server_id)
     if owner is None:
         raise AgentFailure(
             "CHANGED_MEANWHILE",
-            "Cannot confirm server %s: its owner record is gone, need the one that was claimed" % server_id,
+            f"Cannot confirm server {server_id}: its owner record is gone, need the one that was claimed",
             retryable=True,
         )
     if not owner["confirmed"]:
@@ -83,17 +90,18 @@ def _take_over(other_id: str, server_id: str) -> None:
     if owner.get("confirmed"):
         raise AgentFailure(
             "OWNED_BY_ANOTHER",
-            "Cannot claim the server: %s of %s/%s has this URN since %s, created by %s"
-            % (other_id, owner["project"], owner["stack"], owner["createdAt"], owner["createdBy"]),
+            "Cannot claim the server: {} of {}/{} has this URN since {}, created by {}".format(
+                other_id, owner["project"], owner["stack"], owner["createdAt"], owner["createdBy"]
+            ),
             change=(
                 "destroy it from the stack that has it; if that state is lost, set "
-                '"confirmed" to false in %s on the host and run `pulumi up` again' % _owner_file(other_id)
+                f'"confirmed" to false in {_owner_file(other_id)} on the host and run `pulumi up` again'
             ),
         )
     if other.occupies():
         raise AgentFailure(
             "CHANGED_MEANWHILE",
-            "Cannot claim the server: %s, an unfinished create of the same resource, still lives" % other_id,
+            f"Cannot claim the server: {other_id}, an unfinished create of the same resource, still lives",
             retryable=True,
         )
     with lock.held(paths.server_folder(other_id) / "lock", "server " + server_id, 0):

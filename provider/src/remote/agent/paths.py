@@ -29,7 +29,9 @@ def state_root() -> Path:
 def server_folder(server_id: str) -> Path:
     """State of one server. Refuses an id that could lead out of the state root."""
     if _SERVER_ID.fullmatch(server_id) is None:
-        raise AgentFailure("AGENT_CRASHED", "Cannot use server id %r: need lower-case letters, digits and -" % server_id)
+        raise AgentFailure(
+            "AGENT_CRASHED", f"Cannot use server id {server_id!r}: need lower-case letters, digits and -"
+        )
     return state_root() / server_id
 
 

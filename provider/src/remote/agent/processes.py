@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Dict, List, Optional
+from functools import cache
+from typing import Any, Optional
 
 MARKER = "PULUMI_VLLM_SERVER"
 LONGEST_COMMAND = 300
@@ -44,7 +44,7 @@ def read_process(pid: int) -> Optional[Process]:
     # The name in parentheses may hold spaces and parentheses itself.
     name = stat[stat.index("(") + 1 : stat.rindex(")")]
     fields = stat[stat.rindex(")") + 2 :].split()
-    command = words.replace(b"\0", b" ").decode("utf-8", "replace").strip() or "[%s]" % name
+    command = words.replace(b"\0", b" ").decode("utf-8", "replace").strip() or f"[{name}]"
     return Process(
         pid=pid,
         ppid=int(fields[1]),
@@ -56,7 +56,7 @@ def read_process(pid: int) -> Optional[Process]:
     )
 
 
-def all_processes() -> List[Process]:
+def all_processes() -> list[Process]:
     """Every process that can be seen, by pid."""
     found = (read_process(pid) for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
     return [process for process in found if process is not None]
@@ -95,10 +95,12 @@ class Snapshot:
     def __init__(self) -> None:
         self.processes = all_processes()
         self.by_pid = {process.pid: process for process in self.processes}
-        self.marker = lru_cache(maxsize=None)(read_marker)
+        self.marker = cache(read_marker)
 
 
-def members_of(server_id: str, run: Optional[Dict[str, Any]], among: Optional[Snapshot] = None) -> List[Process]:
+def members_of(
+    server_id: str, run: Optional[dict[str, Any]], among: Optional[Snapshot] = None
+) -> list[Process]:
     """Every live process that belongs to the server, by pid. Its supervisor and this agent are none of them.
 
     A process belongs when its session is one that the supervisor recorded under this boot and its marker is
@@ -120,13 +122,13 @@ def members_of(server_id: str, run: Optional[Dict[str, Any]], among: Optional[Sn
     return members
 
 
-def _sessions_of_this_boot(run: Optional[Dict[str, Any]]) -> Optional[List[Dict[str, Any]]]:
+def _sessions_of_this_boot(run: Optional[dict[str, Any]]) -> Optional[list[dict[str, Any]]]:
     if run is None or run.get("bootId") != boot_id():
         return None
     return list(run.get("sessions") or [])
 
 
-def _is_in(process: Process, session: Dict[str, Any], by_pid: Dict[int, Process]) -> bool:
+def _is_in(process: Process, session: dict[str, Any], by_pid: dict[int, Process]) -> bool:
     if process.session_id != session["sid"] or process.start_ticks < session["startTicks"]:
         return False
     if process.uid != os.getuid():

@@ -6,9 +6,10 @@ import errno
 import json
 import os
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Union
+from typing import Any, Union
 
 from agent.failure import AgentFailure
 
@@ -94,11 +95,12 @@ def disk_failures(verb: str, path: AnyPath) -> Iterator[None]:
 
 
 def _cannot(verb: str, path: AnyPath, error: OSError) -> Exception:
-    told = "[Errno %s] %s" % (error.errno, error.strerror)
+    told = f"[Errno {error.errno}] {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return AgentFailure(
             "DISK_FULL",
-            "Cannot %s %s: the disk or quota is full (%d bytes free), need room" % (verb, path, free_bytes(path)),
+            "Cannot %s %s: the disk or quota is full (%d bytes free), need room"
+            % (verb, path, free_bytes(path)),
             evidence=told,
             change="free space there, then try again",
             retryable=True,

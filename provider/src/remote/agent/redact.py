@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List
+from typing import Any
 
 # A value this short is no secret, and hiding it would make texts unreadable.
 SHORTEST_SECRET = 4
 
-_secrets: List[str] = []
+_secrets: list[str] = []
 
 
 def learn(request: Any) -> None:
     """Remembers every secret value of a request: secretEnvironment maps and apiKey, at any depth."""
-    found = set()
+    found: set[str] = set()
     _collect(request, found)
-    spellings = set()
+    spellings: set[str] = set()
     for value in found:
         spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
     # Longest first: a secret that contains another one must go as a whole.
@@ -40,7 +40,7 @@ def hide_deep(value: Any) -> Any:
     return value
 
 
-def _collect(value: Any, found: set) -> None:
+def _collect(value: Any, found: set[str]) -> None:
     if isinstance(value, list):
         for item in value:
             _collect(item, found)

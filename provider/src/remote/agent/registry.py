@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from agent import paths, processes, records, run_record
 from agent.failure import AgentFailure
@@ -14,12 +14,12 @@ _OWNER_TEXTS = ("serverId", "urn", "project", "stack", "name", "createdBy", "cre
 @dataclass(frozen=True)
 class Server:
     server_id: str
-    owner: Optional[Dict[str, Any]]
+    owner: Optional[dict[str, Any]]
     # launch.json, run.json and ready.json as they stand; None where missing.
-    launch: Optional[Dict[str, Any]]
-    run: Optional[Dict[str, Any]]
-    ready: Optional[Dict[str, Any]]
-    members: List[processes.Process]
+    launch: Optional[dict[str, Any]]
+    run: Optional[dict[str, Any]]
+    ready: Optional[dict[str, Any]]
+    members: list[processes.Process]
     is_supervised: bool
 
     def is_known(self) -> bool:
@@ -30,7 +30,7 @@ class Server:
         """Whether its GPUs and its port are taken: something of it lives, or is about to be started again."""
         return bool(self.members) or self.is_supervised
 
-    def listen(self) -> Optional[Dict[str, Any]]:
+    def listen(self) -> Optional[dict[str, Any]]:
         """{address, port} of what was last started."""
         return None if self.launch is None else self.launch["listen"]
 
@@ -51,19 +51,19 @@ def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
     )
 
 
-def load_launch(server_id: str) -> Optional[Dict[str, Any]]:
+def load_launch(server_id: str) -> Optional[dict[str, Any]]:
     """What was last started, or was about to be; None when never."""
     launch = records.read_json(paths.server_folder(server_id) / "launch.json")
     return launch if isinstance(launch, dict) and "listen" in launch else None
 
 
-def load_all(among: Optional[processes.Snapshot] = None) -> List[Server]:
+def load_all(among: Optional[processes.Snapshot] = None) -> list[Server]:
     """Every server of the state root, by id."""
     seen = processes.Snapshot() if among is None else among
     return [load(server_id, seen) for server_id in server_ids()]
 
 
-def server_ids() -> List[str]:
+def server_ids() -> list[str]:
     """Names of the folders that hold a record, sorted."""
     root = paths.state_root()
     found = (
@@ -74,7 +74,7 @@ def server_ids() -> List[str]:
     return sorted(name for name in found if _is_server_id(name))
 
 
-def read_owner(server_id: str) -> Optional[Dict[str, Any]]:
+def read_owner(server_id: str) -> Optional[dict[str, Any]]:
     """OwnerRecord of core/observed.ts; None when missing or damaged."""
     found = records.read_json(paths.server_folder(server_id) / "owner.json")
     if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in _OWNER_TEXTS):
@@ -82,7 +82,7 @@ def read_owner(server_id: str) -> Optional[Dict[str, Any]]:
     return {**{name: found[name] for name in _OWNER_TEXTS}, "confirmed": found.get("confirmed") is True}
 
 
-def ids_of_urn(urn: str) -> List[str]:
+def ids_of_urn(urn: str) -> list[str]:
     """Servers whose owner record has the URN: confirmed ones first, then the newest."""
     owners = [owner for owner in map(read_owner, server_ids()) if owner is not None and owner["urn"] == urn]
     owners.sort(key=lambda owner: owner["createdAt"], reverse=True)

@@ -6,7 +6,7 @@ import hmac
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from agent import logs, paths, records, run_record
 from agent.processes import Process
@@ -16,7 +16,7 @@ from agent.status import status_of
 _LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames", "restart")
 
 
-def describe(server: Server, secret_environment: Dict[str, str]) -> Dict[str, Any]:
+def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, Any]:
     """Everything of the server; secrets are only compared, never told."""
     run = server.run or {}
     exits = run.get("exits") or []
@@ -30,7 +30,7 @@ def describe(server: Server, secret_environment: Dict[str, str]) -> Dict[str, An
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
         "ready": server.ready,
-        "lastExit": {name: exits[-1][name] for name in ("generation", "code", "signal", "at")} if exits else None,
+        "lastExit": exits[-1] if exits else None,
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],
         "secretsMatch": _secrets_match(server, folder, secret_environment),
@@ -49,7 +49,7 @@ def is_intact(model_path: str) -> bool:
     return bool(entries) and all(os.path.exists(entry.path) for entry in entries)
 
 
-def _launch(launch: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+def _launch(launch: Optional[dict[str, Any]]) -> Optional[dict[str, Any]]:
     if launch is None:
         return None
     return {**{name: launch[name] for name in _LAUNCH_FIELDS}, "gpuUuids": launch.get("gpuUuids") or []}
@@ -61,7 +61,7 @@ def _restarts(server: Server) -> int:
     return max(0, run_record.generation_of(server.run) - asked) if isinstance(asked, int) else 0
 
 
-def _process(process: Process) -> Dict[str, Any]:
+def _process(process: Process) -> dict[str, Any]:
     return {
         "pid": process.pid,
         "startTicks": process.start_ticks,
@@ -72,7 +72,7 @@ def _process(process: Process) -> Dict[str, Any]:
     }
 
 
-def _secrets_match(server: Server, folder: Path, wanted: Dict[str, str]) -> Optional[bool]:
+def _secrets_match(server: Server, folder: Path, wanted: dict[str, str]) -> Optional[bool]:
     if server.launch is None:
         return None
     kept = records.read_json(folder / "secrets.json") or {}

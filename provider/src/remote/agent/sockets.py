@@ -6,7 +6,7 @@ import errno
 import ipaddress
 import os
 import socket
-from typing import List, Optional, Tuple
+from typing import Optional
 
 _LISTEN = "0A"
 
@@ -14,21 +14,22 @@ _LISTEN = "0A"
 _FINISHED = ("04", "05", "06", "08", "09", "0B")
 
 
-def listeners(port: int) -> List[Tuple[int, int, str]]:
+def listeners(port: int) -> list[tuple[int, int, str]]:
     """(inode, uid, address) of every listening TCP socket on the port, IPv4 and IPv6."""
     return [(inode, uid, address) for state, inode, uid, address in _sockets(port) if state == _LISTEN]
 
 
 def owner_of_inode(inode: int) -> Optional[int]:
-    """The lowest pid that holds the socket; None when it cannot be seen (another user's, another container)."""
+    """The lowest pid that holds the socket; None when it cannot be seen (another user's or container's)."""
     owners = owners_of_inode(inode)
     return owners[0] if owners else None
 
 
-def owners_of_inode(inode: int) -> List[int]:
+def owners_of_inode(inode: int) -> list[int]:
     """Every visible pid that holds the socket, ascending."""
     wanted = "socket:[%d]" % inode
-    return [pid for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()) if _holds(pid, wanted)]
+    pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+    return [pid for pid in pids if _holds(pid, wanted)]
 
 
 def is_bindable(address: str, port: int) -> bool:
@@ -84,7 +85,7 @@ def _link(path: str) -> Optional[str]:
         return None
 
 
-def _sockets(port: int) -> List[Tuple[str, int, int, str]]:
+def _sockets(port: int) -> list[tuple[str, int, int, str]]:
     found = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:

@@ -55,8 +55,9 @@ export async function buildProvider({ always = false } = {}) {
 /** @returns {Promise<string[]>} absolute paths, sorted */
 async function sourceFiles() {
   const entries = await readdir(source, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes("__pycache__"));
-  return files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  // Left by Python and its linters.
+  return files.filter((file) => !/(^|\/)(__pycache__|\.[^/]*)(\/|$)/.test(relative(source, file))).sort();
 }
 
 /** @param {string} file a source file @returns {string} what stands for it in dist */

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
  * @property {NodeJS.ProcessEnv} [env] whole environment; default: ours
  * @property {number} [timeoutSeconds] after this the program and all it started are ended; default: none
  * @property {boolean} [show] also print its output, to our stderr; default false
- * @property {(line: string) => void} [onLine] called for every line of its stderr
+ * @property {((line: string) => void) | undefined} [onLine] called for every line of its stderr
  */
 
 /**

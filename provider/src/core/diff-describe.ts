@@ -63,7 +63,7 @@ function listed(changes: readonly Change[]): string {
 }
 
 function changeWords({ path, from, to, isSecret }: Change): string {
-  const place = path === "" ? "the inputs" : path;
+  const place = path === "" ? "the recorded inputs" : path;
   if (!isSecret) return `${place} ${from} -> ${to}`;
   if (from === NOT_SET) return `${place} added`;
   return to === NOT_SET ? `${place} removed` : `${place} changed`;

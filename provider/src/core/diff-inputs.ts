@@ -65,7 +65,7 @@ function changedInputs(before: Parsed, after: Parsed): readonly Change[] {
 
 /** A state that this version cannot read (an older provider wrote it): the host decides when the update looks at it. */
 function unreadable(): Change {
-  return { path: "", from: "inputs that this version cannot read", to: "the declared ones", isSecret: false };
+  return { path: "", from: "unreadable", to: "as declared", isSecret: false };
 }
 
 function hostMove({ oldHost, newHost }: HostIdentities, unknown: readonly string[]): Change | null {

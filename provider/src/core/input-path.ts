@@ -24,12 +24,18 @@ function isInside(inner: string, outer: string): boolean {
   return inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
 }
 
-const SECRET_HOST_KEYS: ReadonlySet<PropertyKey> = new Set(["password", "privateKey", "privateKeyPassword"]);
+/** Names of secrets in any spelling: also those that are no inputs of ours, because a misspelled password is still one. */
+const SECRET_NAME = /(?:password|passphrase|private[-_]?key|api[-_]?key|token|secret)$/i;
 
-/** Whether a value at this place must never be shown: credentials, the API key and every environment value. */
+/** Whether a value at this place must never be shown: credentials, keys and every environment value. */
 export function isSecretPath(path: InputPath): boolean {
-  const [first, ...rest] = path;
-  if (first === "apiKey" || first === "environment") return true;
-  if (first === "extraArgs") return rest[0] === "api-key" || rest[0] === "hf-token";
-  return first === "host" && rest.some((part) => SECRET_HOST_KEYS.has(part));
+  const [first] = path;
+  if (first === "environment") return true;
+  const names = first === "host" ? path : path.slice(0, 2);
+  return !isOverrides(first) && names.some((name) => SECRET_NAME.test(String(name)));
+}
+
+/** Parts of a model's public config: `pad_token` is no secret there. */
+function isOverrides(first: PropertyKey | undefined): boolean {
+  return first === "configOverrides" || first === "quantizationConfigOverrides";
 }

@@ -11,21 +11,24 @@ export function yamlFlag(flag: string, value: JsonValue, kind: FlagKind): string
   if (value === null) return "";
   if (typeof value === "boolean") return yamlBoolean(flag, value, kind);
   if (isJsonList(value)) return yamlList(flag, value, kind);
-  return `${flag}: ${typeof value === "object" ? quoted(JSON.stringify(value)) : scalar(value)}\n`;
+  return `${key(flag)}: ${typeof value === "object" ? quoted(JSON.stringify(value)) : scalar(value)}\n`;
 }
 
 function yamlBoolean(flag: string, value: boolean, kind: FlagKind): string {
-  if (value) return `${flag}: true\n`;
-  return kind === "flag" ? "" : `no-${flag}: true\n`;
+  if (value) return `${key(flag)}: true\n`;
+  return kind === "flag" ? "" : `${key(`no-${flag}`)}: true\n`;
 }
 
 function yamlList(flag: string, items: readonly JsonValue[], kind: FlagKind): string {
   switch (kind) {
     case "list":
     case "unknown":
-      return items.length === 0 ? "" : `${flag}:\n${items.map((item) => `  - ${listItem(item)}\n`).join("")}`;
+      return items.length === 0 ? "" : `${key(flag)}:\n${items.map((item) => `  - ${listItem(item)}\n`).join("")}`;
     case "commaList":
-      return items.length === 0 ? "" : `${flag}: ${quoted(items.map(String).join(","))}\n`;
+      return items.length === 0 ? "" : `${key(flag)}: ${quoted(items.map(String).join(","))}\n`;
+    case "append":
+      if (items.length === 1) return yamlFlag(flag, items[0] ?? null, kind);
+      return `${key(flag)}: ${quoted(JSON.stringify(items))}\n`;
     case "json":
     case "bool":
     case "flag":
@@ -36,10 +39,17 @@ function yamlList(flag: string, items: readonly JsonValue[], kind: FlagKind): st
     case "humanInt":
     case "humanIntOrAuto":
       // One word, whatever it is: a second one would be taken for the model.
-      return `${flag}: ${quoted(JSON.stringify(items))}\n`;
+      return `${key(flag)}: ${quoted(JSON.stringify(items))}\n`;
     default:
       return kind satisfies never;
   }
+}
+
+/** Names that YAML 1.1 would read as yes, no, null or a number. */
+const READ_AS_ANOTHER_TYPE = /^(?:y|n|yes|no|on|off|true|false|null|[0-9].*)$/;
+
+function key(flag: string): string {
+  return READ_AS_ANOTHER_TYPE.test(flag) ? quoted(flag) : flag;
 }
 
 function listItem(item: JsonValue): string {

@@ -83,7 +83,9 @@ function unmetBy(value: JsonValue, row: FlagRow): string | null {
     case "string":
       return typeof value === "boolean" ? "text" : null;
     case "list":
-      return isJsonList(value) || isScalar ? null : "a list";
+      return isJsonList(value) ? unmetItems(value, row) : isScalar ? null : "a list";
+    case "append":
+      return isScalar || (isJsonList(value) && value.length === 1) ? null : "one item: a file can give this flag only once";
     case "commaList":
       return isScalar || isJsonList(value) ? null : "a list";
     case "json":
@@ -93,6 +95,11 @@ function unmetBy(value: JsonValue, row: FlagRow): string | null {
     default:
       return row.kind satisfies never;
   }
+}
+
+function unmetItems(items: readonly JsonValue[], { choices }: FlagRow): string | null {
+  const isEachKnown = choices === undefined || items.every((item) => choices.includes(String(item)));
+  return isEachKnown ? null : `items of ${choices.join(", ")}`;
 }
 
 function isWholeText(value: JsonValue): boolean {

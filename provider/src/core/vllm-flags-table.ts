@@ -3,6 +3,7 @@ import flags032 from "./vllm-flags-0.32.json";
 
 /**
  * How a flag takes its value. bool: `--x` and `--no-x`; flag: `--x` only; list: several words; commaList: one word with commas;
+ * append: one word, given once an item, and a file can give it only once;
  * json: one word of JSON text; unknown: a version without a table, so the value decides.
  */
 const flagKindSchema = z.enum([
@@ -14,6 +15,7 @@ const flagKindSchema = z.enum([
   "enum",
   "list",
   "commaList",
+  "append",
   "json",
   "humanInt",
   "humanIntOrAuto",

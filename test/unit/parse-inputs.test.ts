@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { UNKNOWN_VALUE } from "../../provider/src/core/input-unknowns";
+import { parseInputs } from "../../provider/src/core/parse-inputs";
+import { spec } from "../support/host-facts";
+
+const least = { host: "gpu1", model: { path: "/models/kimi" } };
+
+function problems(inputs: object): readonly string[] {
+  const result = parseInputs({ ...least, ...inputs });
+  return result.ok ? [] : result.problems.map((problem) => problem.message);
+}
+
+describe("inputs to spec", () => {
+  it("fills every default in", () => {
+    expect(parseInputs(least)).toEqual({ ok: true, spec: spec(), unknowns: [] });
+  });
+
+  it("takes null, undefined and hidden inputs as not given", () => {
+    const raw = { ...least, __urn: "u", __provider: "p", apiKey: null, gpus: undefined, engine: { dtype: null }, listen: { port: null } };
+    expect(parseInputs(raw)).toEqual({ ok: true, spec: spec(), unknowns: [] });
+  });
+
+  it("keeps null inside overrides and JSON flags", () => {
+    const quantizationConfigOverrides = { kv_cache_scheme: null, a: { b: [null] } };
+    const result = parseInputs({ ...least, quantizationConfigOverrides, engine: { hfOverrides: { x: null } } });
+    expect(result).toEqual({
+      ok: true,
+      spec: spec({ quantizationConfigOverrides, engine: { hfOverrides: { x: null } } }),
+      unknowns: [],
+    });
+  });
+
+  it("derives the GPU count from the parallel sizes", () => {
+    const engine = { tensorParallelSize: 4, dataParallelSize: 2 };
+    expect(parseInputs({ ...least, engine })).toMatchObject({ spec: { gpus: { kind: "derived", count: 8 } } });
+  });
+
+  it("drops the slash at the end of the checkpoint's path", () => {
+    expect(parseInputs({ ...least, model: { path: "~/models/kimi/" } })).toMatchObject({ spec: { model: { path: "~/models/kimi" } } });
+  });
+});
+
+describe("problems", () => {
+  it("are told all at once, each at its path, with what was found and what is wanted", () => {
+    const result = parseInputs({
+      host: { host: "gpu1", proxy: { host: "jump", port: 70000 } },
+      engine: { maxModelLen: "16k", enforceEager: "false" },
+      extraArgs: { "stream-interval": null },
+      listen: { port: 0 },
+      hots: 1,
+    });
+    expect(result).toEqual({
+      ok: false,
+      problems: [
+        problem("hots", "1", "host (the nearest known name)"),
+        problem("engine.maxModelLen", '"16k"', 'a whole number of tokens of at least 1, or "auto", here 16000'),
+        problem("engine.enforceEager", '"false"', "false without quotes"),
+        problem('extraArgs["stream-interval"]', "null", "a value; to leave a flag out, leave its key out"),
+        problem("listen.port", "0", "a whole number from 1 to 65535 (TCP port)"),
+        problem("host.proxy.port", "70000", "a whole number from 1 to 65535 (port of sshd)"),
+        problem("model", "nothing", 'an object such as { path: "/models/my-model" }'),
+      ],
+    });
+  });
+
+  it.each([
+    [{ engine: { max_model_len: 8 } }, "engine.max_model_len: found 8, need the name maxModelLen"],
+    [{ engine: { "max-model-len": 8 } }, 'engine["max-model-len"]: found 8, need the name maxModelLen'],
+    [{ engine: { tp: 8 } }, "engine.tp: found 8, need the name tensorParallelSize"],
+    [{ engine: { streamInterval: 4 } }, 'engine.streamInterval: found 4, need extraArgs["stream-interval"]'],
+    [{ engine: { kvCacheDtype: "fp8" } }, 'engine.kvCacheDtype: found "fp8", need kvCacheDtype'],
+    [
+      { engine: { enforceEagr: true } },
+      'engine.enforceEagr: found true, need one of engine\'s 43 flags (did you mean enforceEager?); any other flag goes to extraArgs["enforce-eagr"]',
+    ],
+    [{ kv_cache_dtype: "auto" }, 'kv_cache_dtype: found "auto", need kvCacheDtype (the nearest known name)'],
+    [{ service: { restart: { maxs: 1 } } }, "service.restart.maxs: found 1, need service.restart.max (the nearest known name)"],
+    [{ model: { path: "/m", repo: "org/x" } }, 'model.repo: found "org/x", need one of path'],
+    [{ host: { host: "gpu1", hostkey: "x" } }, 'host.hostkey: found "x", need host.hostKey (the nearest known name)'],
+  ])("name what was probably meant: %j", (inputs, message) => {
+    expect(problems(inputs)).toEqual([message]);
+  });
+
+  it.each([
+    [{ model: { path: "org/name" } }, "model.path"],
+    [{ model: { path: "/" } }, "model.path"],
+    [{ vllm: { executable: "vllm" } }, "vllm.executable"],
+    [{ kvCacheDtype: "FP8" }, "kvCacheDtype"],
+    [{ engine: { gpuMemoryUtilization: 92 } }, "engine.gpuMemoryUtilization"],
+    [{ engine: { tensorParallelSize: 1.5 } }, "engine.tensorParallelSize"],
+    [{ engine: { servedModelName: [] } }, "engine.servedModelName"],
+    [{ engine: { servedModelName: ["--x"] } }, "engine.servedModelName"],
+    [{ engine: { dtype: "-x" } }, "engine.dtype"],
+    [{ engine: { hfOverrides: [1] } }, "engine.hfOverrides"],
+    [{ gpus: 0 }, "gpus"],
+    [{ gpus: [0, 0] }, "gpus"],
+    [{ gpus: ["MIG-1234-5678"] }, "gpus"],
+    [{ gpus: 1, engine: { tensorParallelSize: 2 } }, "gpus"],
+    [{ gpus: [3], engine: { pipelineParallelSize: 2 } }, "gpus"],
+    [{ listen: { address: "[::1]" } }, "listen.address"],
+    [{ listen: { address: "0.0.0.0" } }, "listen.address"],
+    [{ readiness: { probe: "ping" } }, "readiness.probe"],
+    [{ timeouts: { ready: 0 } }, "timeouts.ready"],
+    [{ service: { restart: { max: -1 } } }, "service.restart.max"],
+    [{ configOverrides: { quantization_config: {} } }, "configOverrides.quantization_config"],
+    [{ configOverrides: "{}" }, "configOverrides"],
+  ])("refuse %j at %s", (inputs, path) => {
+    const result = parseInputs({ ...least, ...inputs });
+    expect(result.ok ? [] : result.problems.map((problem) => problem.path)).toEqual([path]);
+  });
+
+  it("tell that a quantized KV cache and a 16-bit one were asked for together", () => {
+    const quantizationConfigOverrides = { quantization: { kv_cache_quant_algo: "FP8" } };
+    expect(problems({ kvCacheDtype: "bfloat16", quantizationConfigOverrides })).toEqual([
+      'quantizationConfigOverrides.quantization.kv_cache_quant_algo: found a request for a quantized KV cache, need null there, or another kvCacheDtype than "bfloat16"',
+    ]);
+    expect(problems({ kvCacheDtype: "fp8", quantizationConfigOverrides })).toEqual([]);
+  });
+
+  it.each([{ apiKey: "k" }, { allowUnauthenticated: true }])("let a server listen on every address with %j", (inputs) => {
+    expect(problems({ listen: { address: "0.0.0.0" }, ...inputs })).toEqual([]);
+  });
+});
+
+describe("unknown values", () => {
+  it("are skipped at any depth and told by path", () => {
+    const result = parseInputs({
+      host: { host: UNKNOWN_VALUE, password: UNKNOWN_VALUE },
+      model: UNKNOWN_VALUE,
+      engine: { maxModelLen: UNKNOWN_VALUE, servedModelName: ["a", UNKNOWN_VALUE], tensorParallelSize: UNKNOWN_VALUE },
+      gpus: 1,
+      listen: { address: "0.0.0.0" },
+      apiKey: UNKNOWN_VALUE,
+      configOverrides: { a: { b: UNKNOWN_VALUE } },
+    });
+    expect(result).toMatchObject({
+      ok: true,
+      unknowns: [
+        "host.host",
+        "host.password",
+        "model",
+        "engine.maxModelLen",
+        "engine.servedModelName[1]",
+        "engine.tensorParallelSize",
+        "apiKey",
+        "configOverrides.a.b",
+      ],
+    });
+  });
+
+  it("do not hide what is wrong beside them", () => {
+    expect(problems({ host: UNKNOWN_VALUE, engine: { dtype: UNKNOWN_VALUE, maxNumSeqs: 0 } })).toEqual([
+      "engine.maxNumSeqs: found 0, need a whole number of at least 1 (requests)",
+    ]);
+  });
+
+  it("can be the whole input", () => {
+    expect(parseInputs(UNKNOWN_VALUE)).toMatchObject({ ok: true, unknowns: [""] });
+  });
+});
+
+function problem(path: string, found: string, wanted: string): object {
+  return { path, found, wanted, message: `${path}: found ${found}, need ${wanted}`, isSecret: false };
+}

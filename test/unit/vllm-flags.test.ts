@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { ENGINE_FLAGS } from "../../provider/src/core/engine-flags";
+import { flagRowsFor, flagTableFor, unknownFlags, unsuitableValues } from "../../provider/src/core/vllm-flags";
+import { formatPath } from "../../provider/src/core/input-path";
+import { REMOVED_FLAGS } from "../../provider/src/core/vllm-flags-removed";
+import { spec } from "../support/host-facts";
+
+const known = new Set(flagTableFor("0.32.0")?.keys() ?? []);
+const rows = flagRowsFor("0.32.0+cpu") ?? new Map();
+
+describe("the table of vLLM 0.32", () => {
+  it.each(["0.32.0", "0.32.1", "0.32.0+cpu", "0.32.0rc1"])("fits %s", (version) => {
+    expect(flagTableFor(version)?.get("tensor-parallel-size")).toBe("int");
+  });
+
+  it.each(["0.31.9", "0.33.0", "0.320.0", "10.32.0", null])("does not fit %s", (version) => {
+    expect(flagTableFor(version)).toBeNull();
+  });
+
+  it("has the 316 options of the parser and one second name", () => {
+    expect(known.size).toBe(317);
+    expect([...known].filter((flag) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(flag))).toEqual([]);
+  });
+
+  it("has every typed flag of engine, with a kind that fits its type", () => {
+    const kinds = [...ENGINE_FLAGS.values()].map(({ flag, kind }) => `${kind}: ${flagTableFor("0.32.0")?.get(flag) ?? "missing"}`);
+    expect([...new Set(kinds)].sort()).toEqual([
+      "bool: bool",
+      "json: json",
+      "list: list",
+      "number: enum",
+      "number: float",
+      "number: humanInt",
+      "number: humanIntOrAuto",
+      "number: int",
+      "text: enum",
+      "text: string",
+    ]);
+  });
+
+  it("has none of the removed flags", () => {
+    expect(REMOVED_FLAGS.filter((row) => known.has(row.flag))).toEqual([]);
+  });
+});
+
+describe("flags that the installed vLLM does not know", () => {
+  const given = spec({
+    engine: { maxModelLen: 8, asyncScheduling: true },
+    extraArgs: { "swap-space": 4, "enable-reasoning": true, "stream-intervall": 4, "zzz-qqq-xxx": 1, "gpu-memory-utilisation": 1 },
+  });
+
+  it("are told by input, with what became of them", () => {
+    expect(unknownFlags(given, known)).toEqual([
+      { path: 'extraArgs["swap-space"]', flag: "swap-space", note: "removed in vLLM 0.18.0" },
+      { path: 'extraArgs["enable-reasoning"]', flag: "enable-reasoning", note: "removed in vLLM 0.10.0; use engine.reasoningParser alone" },
+      { path: 'extraArgs["stream-intervall"]', flag: "stream-intervall", note: 'did you mean extraArgs["stream-interval"]?' },
+      { path: 'extraArgs["zzz-qqq-xxx"]', flag: "zzz-qqq-xxx", note: "this version has no flag of a similar name" },
+      { path: 'extraArgs["gpu-memory-utilisation"]', flag: "gpu-memory-utilisation", note: "did you mean engine.gpuMemoryUtilization?" },
+    ]);
+  });
+
+  it("can be typed ones on an old version", () => {
+    const old = new Set(["--max-model-len"]);
+    expect(unknownFlags(spec({ engine: { maxModelLen: 8, asyncScheduling: true } }), old)).toEqual([
+      { path: "engine.asyncScheduling", flag: "async-scheduling", note: "this version has no flag of a similar name" },
+    ]);
+  });
+
+  it("can be only the negative form, where the version tells its negative forms", () => {
+    const off = spec({ extraArgs: { "disable-log-stats": false, "enable-dbo": false } });
+    const told = new Set(["disable-log-stats", "enable-dbo", "no-enable-dbo"]);
+    expect(unknownFlags(off, told)).toEqual([
+      { path: 'extraArgs["disable-log-stats"]', flag: "no-disable-log-stats", note: "it cannot be turned off, leave it out" },
+    ]);
+    expect(unknownFlags(off, known)).toEqual([]);
+  });
+});
+
+describe("values that the installed vLLM's parser would refuse", () => {
+  it.each([
+    ["seed", [1, 2], "a whole number"],
+    ["seed", true, "a whole number"],
+    ["enable-dbo", "false", "true or false"],
+    ["watermark", "x", "a number"],
+    ["prefix-caching-hash-algo", "md5", "one of sha256, sha256_cbor, xxhash, xxhash_cbor"],
+    ["pooler-config", true, "an object"],
+    ["generation-config", true, "text"],
+    ["middleware", ["a", "b"], "one item: a file can give this flag only once"],
+    ["ignore-patterns", true, "a list"],
+    ["collect-detailed-traces", ["gpu"], "items of all, model, worker, None"],
+  ])("%s %j", (flag, value, wanted) => {
+    const found = unsuitableValues(spec({ extraArgs: { [flag]: value } }), rows);
+    expect(found.map((problem) => [problem.path, problem.wanted])).toEqual([[formatPath(["extraArgs", flag]), wanted]]);
+  });
+
+  it("are none in what the table calls right", () => {
+    const good = { seed: "-1", "enable-dbo": true, watermark: 1, "safetensors-prefetch-block-size": "16M", "pooler-config": {}, middleware: "a" };
+    expect(unsuitableValues(spec({ engine: { maxLoraRank: 16, maxModelLen: "auto" }, extraArgs: good }), rows)).toEqual([]);
+  });
+});

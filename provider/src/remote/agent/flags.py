@@ -10,7 +10,7 @@ from agent import command, executable, paths, records
 from agent.failure import AgentFailure
 
 # Imports of torch and vLLM from a cold network disk take minutes.
-DEADLINE_SECONDS = 300.0
+DEADLINE_SECONDS = 240.0
 LONGEST_EVIDENCE = 500
 
 # argparse indents an option by exactly two spaces; its help, and examples in prose, stand deeper.

@@ -14,6 +14,11 @@ export interface Connection extends Transport {
   readonly isOpen: boolean;
 }
 
+interface Running {
+  readonly channel: ClientChannel;
+  readonly result: Promise<ExecResult>;
+}
+
 /** One logged-in ssh2 client, and those of the jump hosts it goes through, which end with it. */
 export class Ssh2Transport implements Connection {
   readonly #client: Client;
@@ -49,11 +54,9 @@ export class Ssh2Transport implements Connection {
       place.isFree = true;
     };
     try {
-      const channel = await this.#open(command, free);
-      if (channel === null) return await this.exec(command, options);
-      // A command that was given up keeps its place until the host has closed the channel: only then sshd counts it out.
-      channel.once("close", free);
-      return await this.#bounded(channel, options);
+      const running = await this.#open(command, options, free);
+      if (running === null) return await this.exec(command, options);
+      return await this.#bounded(running, options.deadlineSeconds);
     } catch (error) {
       if (!this.isOpen) free();
       throw error;
@@ -65,11 +68,18 @@ export class Ssh2Transport implements Connection {
   }
 
   /** null: the host lets fewer channels in than we thought; the place was given back. */
-  async #open(command: string, free: () => void): Promise<ClientChannel | null> {
-    const opened = await this.#orBroken<ClientChannel | Error>(
+  async #open(command: string, options: ExecOptions, free: () => void): Promise<Running | null> {
+    const opened = await this.#orBroken<Running | Error>(
       (resolve) => {
         this.#client.exec(command, (error, channel) => {
-          resolve(error ?? channel);
+          if (error !== undefined) {
+            resolve(error);
+            return;
+          }
+          // A command that was given up keeps its place until the host has closed the channel: only then sshd counts it out.
+          channel.once("close", free);
+          // Now, not after an await: the exit may stand in the same packet as the answer to exec.
+          resolve({ channel, result: runChannel(channel, options) });
         });
       },
       () => undefined,
@@ -87,15 +97,15 @@ export class Ssh2Transport implements Connection {
     });
   }
 
-  #bounded(channel: ClientChannel, options: ExecOptions): Promise<ExecResult> {
+  #bounded({ channel, result: ended }: Running, seconds: number): Promise<ExecResult> {
     let timer: NodeJS.Timeout | undefined;
     return this.#orBroken<ExecResult>(
       (resolve, reject) => {
         timer = setTimeout(() => {
           channel.close();
-          reject(this.#late(options.deadlineSeconds));
-        }, options.deadlineSeconds * 1000);
-        runChannel(channel, options).then((result) => {
+          reject(this.#late(seconds));
+        }, seconds * 1000);
+        ended.then((result) => {
           // ssh2 closes the channels of a dead connection too; without an exit that was no end of the command.
           if (this.isOpen || result.exitCode !== null || result.signal !== null) resolve(result);
           else reject(this.#lost());

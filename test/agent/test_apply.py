@@ -4,12 +4,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 from typing import Any
 
-from agent import lock, paths, processes, run_record
+from agent import lock, paths, records, run_record
 from agent.failure import AgentFailure
 from test.agent.acting import ActingCase, kill, wait_step
 
@@ -147,8 +146,6 @@ class GpuTest(ApplyCase):
         self.show([70000, 5])
         started = self.apply(self.count(1))[0]["start"]
         self.assertEqual(["GPU-1"], started["gpuUuids"])
-        from agent import records
-
         launch = records.read_json(self.state() / "launch.json")
         self.assertEqual((["GPU-1"], {"GPU-1": 5}), (launch["gpuUuids"], launch["gpuBaselineMib"]))
         self.until(lambda: b"CUDA_VISIBLE_DEVICES=GPU-1\0" in Path(f"/proc/{started['pid']}/environ").read_bytes())

@@ -8,7 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from agent import ending, paths, processes, records, run_record, shm
+from agent import ending, paths, processes, records, run_record, shm, supervisor_end
 from test.agent.acting import ActingCase, kill
 
 
@@ -81,8 +81,6 @@ class StopTest(ActingCase):
         supervisor = run_record.living(self.run_json(), "supervisor")
         assert supervisor is not None
         os.kill(supervisor[0], signal.SIGSTOP)
-        from agent import supervisor_end
-
         self._patch(supervisor_end, "_BY_ITSELF_SECONDS", 0.3)
         self._patch(supervisor_end, "_AFTER_TERM_SECONDS", 0.3)
         self.stop()
@@ -94,6 +92,17 @@ class StopTest(ActingCase):
         self.until(lambda: self.run_json()["state"] == "restarting" and self.run_json()["nextStartAt"])
         result = self.stop()
         self.assertEqual(([], "stopped"), (result["ended"], self.run_json()["state"]))
+        self.assert_nothing_left()
+
+    def test_shared_memory_made_since_the_last_look_of_the_supervisor_is_removed_too(self) -> None:
+        self.start({"engine": {"shm": self.shm}})
+        supervisor = run_record.living(self.run_json(), "supervisor")
+        assert supervisor is not None
+        os.kill(supervisor[0], signal.SIGSTOP)
+        self.until(lambda: "is up" in self.log())
+        self._patch(supervisor_end, "_BY_ITSELF_SECONDS", 0.1)
+        self._patch(supervisor_end, "_AFTER_TERM_SECONDS", 0.1)
+        self.assertEqual([self.shm], self.stop()["removedShm"])
         self.assert_nothing_left()
 
     def test_stopping_twice_and_stopping_nothing_is_fine(self) -> None:

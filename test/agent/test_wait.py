@@ -6,10 +6,11 @@ import signal
 import socket
 import time
 import unittest
+from datetime import datetime
 from typing import Any
 
-from agent import run_record, records
-from test.agent.acting import ActingCase, kill
+from agent import records, run_record, wait
+from test.agent.acting import ActingCase, kill, wait_step
 
 STARTED = "INFO:     Application startup complete.\n"
 TASKS = "(APIServer pid=1) INFO [entry.py:136] Supported tasks: ['%s']\n"
@@ -88,9 +89,6 @@ class FailureTest(ActingCase):
 
     def wait_for(self, generation: int) -> dict[str, Any]:
         """The death may come before or within the wait; the plan was made while the server lived."""
-        from agent import wait
-        from test.agent.acting import wait_step
-
         self.assertEqual(generation, self.run_json()["generation"])
         return wait.run(self.server_id, wait_step())
 
@@ -154,8 +152,6 @@ class WrongAnswerTest(ActingCase):
 
 
 def _seconds(iso: str) -> float:
-    from datetime import datetime
-
     return datetime.fromisoformat(iso.replace("Z", "+00:00")).timestamp()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any, Callable, Optional
 
-from agent import events, launch, lock, overlay, ownership, paths, restart_policy, run_record, stop, wait
+from agent import events, launch, lock, overlay, ownership, paths, restart_policy, run_record, stop, stop_intent, wait
 from agent.failure import AgentFailure
 
 
@@ -58,7 +58,7 @@ def _withdraw_stop_intent(server_id: str, steps: list[dict[str, Any]]) -> None:
     """A stop that was cut off before it ended anything must not keep a server that is wanted from restarting."""
     is_supervised = run_record.living(run_record.read(server_id), "supervisor") is not None
     if is_supervised and all(step["kind"] != "stop" for step in steps):
-        (paths.server_folder(server_id) / "stop-intent").unlink(missing_ok=True)
+        stop_intent.withdraw(server_id)
 
 
 def _carry_out(server_id: str, step: dict[str, Any]) -> dict[str, Any]:

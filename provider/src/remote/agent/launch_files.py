@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent import logs, paths, records, temp_files
+from agent import logs, paths, records, stop_intent, temp_files
 
 
 def config_path(server_id: str) -> Path:
@@ -41,4 +41,4 @@ def write(
             "tempFolder": str(temp),
         },
     )
-    (folder / "stop-intent").unlink(missing_ok=True)
+    stop_intent.withdraw(server_id)

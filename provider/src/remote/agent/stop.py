@@ -14,6 +14,7 @@ from agent import (
     records,
     run_record,
     shm,
+    stop_intent,
     supervisor_end,
     temp_files,
 )
@@ -27,17 +28,20 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """StopResult of remote/protocol.ts. Raises STOP_INCOMPLETE or GPU_MEMORY_HELD; can be repeated after any cut."""
     began = time.monotonic()
     # Before the look: a restart that begins after it does not happen.
-    records.write_json(paths.server_folder(server_id) / "stop-intent", {"at": run_record.now()})
+    stop_intent.declare(server_id)
     found = run_record.read(server_id)
     launch = records.read_json(paths.server_folder(server_id) / "launch.json") or {}
     members = processes.members_of(server_id, found)
     orphans = _orphans(members, found)
+    stop_intent.note_shm(server_id, members)
 
     _end(server_id, step, launch, found, members)
-    shm_names = _shm_names(found)
-    removed_before = supervisor_end.await_end(server_id)
+    supervisor_end.await_end(server_id)
     _demand_nothing_lives(server_id)
-    removed = sorted({*removed_before, *shm.remove_unused({*shm_names, *_shm_names(run_record.read(server_id))})})
+    last = run_record.read(server_id)
+    by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
+    names = {*stop_intent.shm_names(server_id), *_names(found, "shm"), *_names(last, "shm")}
+    removed = sorted(by_supervisor.union(shm.remove_unused(names)))
     temp_files.empty(paths.temp_folder(server_id))
     _close_record(server_id)
     return {
@@ -89,9 +93,9 @@ def _demand_nothing_lives(server_id: str) -> None:
         )
 
 
-def _shm_names(found: Optional[dict[str, Any]]) -> list[str]:
+def _names(found: Optional[dict[str, Any]], field: str) -> list[str]:
     """Names of another boot are gone with its memory; what is called so now is somebody else's."""
-    return list(found.get("shm") or []) if found is not None and run_record.is_of_this_boot(found) else []
+    return list(found.get(field) or []) if found is not None and run_record.is_of_this_boot(found) else []
 
 
 def _close_record(server_id: str) -> None:

@@ -16,13 +16,13 @@ from typing import Any, Optional
 from agent import (
     ending,
     logs,
-    paths,
     processes,
     readiness,
     restart_policy,
     run_record,
     server_process,
     shm,
+    stop_intent,
     temp_files,
 )
 from agent.children import Children
@@ -110,6 +110,7 @@ class Supervisor:
             self.file.exited(os.WEXITSTATUS(status), None)
 
     def _end(self) -> None:
+        self._note_shm([member.pid for member in self._members()])
         leader = run_record.living(self.file.run, "leader")
         is_ready = readiness.has_served(self.plan.server_id, self.file.run, self._members(), self.plan.port)
         ending.end_server(self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None)
@@ -152,7 +153,7 @@ class Supervisor:
         return False
 
     def _is_unwanted(self) -> bool:
-        return self.children.is_told_to_stop or (paths.server_folder(self.plan.server_id) / "stop-intent").exists()
+        return self.children.is_told_to_stop or stop_intent.path(self.plan.server_id).exists()
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.plan.server_id, self.file.run)

@@ -12,8 +12,8 @@ _AFTER_TERM_SECONDS = 2.0
 _AFTER_KILL_SECONDS = 5.0
 
 
-def await_end(server_id: str) -> list[str]:
-    """Returns when no supervisor lives; names of shared memory that it took away itself."""
+def await_end(server_id: str) -> None:
+    """Returns when no supervisor lives, or when even SIGKILL does not end it."""
     for number, seconds in (
         (None, _BY_ITSELF_SECONDS),
         (signal.SIGTERM, _AFTER_TERM_SECONDS),
@@ -25,8 +25,6 @@ def await_end(server_id: str) -> list[str]:
         if number is not None:
             signals.send(*supervisor, number)
         _wait(server_id, seconds)
-    found = run_record.read(server_id)
-    return [] if found is None else list(found.get("shmRemoved") or [])
 
 
 def _wait(server_id: str, seconds: float) -> None:

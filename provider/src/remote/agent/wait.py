@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from typing import Any, Optional
 
-from agent import events, logs, paths, probe, processes, records, run_record, sockets
+from agent import events, logs, paths, probe, process_age, processes, records, run_record, sockets
 from agent.failure import AgentFailure
 from agent.http_call import Endpoint
 from agent.log_tail import LogTail
@@ -149,6 +148,5 @@ class _Wait:
         return ready
 
     def _start_seconds(self) -> float:
-        """Since the leader's process began, by the clock that its start time is told in."""
-        began = int(self.run["leader"]["startTicks"]) / os.sysconf("SC_CLK_TCK")
-        return round(time.clock_gettime(time.CLOCK_BOOTTIME) - began, 3)
+        """Since the leader's process began."""
+        return round(process_age.age_seconds(int(self.run["leader"]["startTicks"])), 3)

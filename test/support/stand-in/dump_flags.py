@@ -1,6 +1,6 @@
 """Writes flags-032.json: run it with the Python of a real vLLM 0.32.0 environment.
 
-    <environment>/bin/python dump_flags.py > stand_in_vllm/flags-032.json
+<environment>/bin/python dump_flags.py > stand_in_vllm/flags-032.json
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def type_name(converter: Any) -> str | None:
 def field_names(converter: Any) -> list[str] | None:
     """Keys that a JSON option of a configuration class takes."""
     if getattr(converter, "__name__", "") == "_optional_type":
-        return field_names(next(cell.cell_contents for cell in converter.__closure__ if callable(cell.cell_contents)))
+        return field_names(
+            next(cell.cell_contents for cell in converter.__closure__ if callable(cell.cell_contents))
+        )
     if getattr(converter, "__name__", "") != "parse_dataclass":
         return None
     return [field.name for field in dataclasses.fields(converter.__defaults__[0])]
@@ -47,7 +49,7 @@ def plain(value: Any) -> Any:
 def main() -> None:
     top = FlexibleArgumentParser(description="vLLM CLI")
     subparsers = top.add_subparsers(required=False, dest="subparser")
-    parser = [command.subparser_init(subparsers) for command in serve.cmd_init()][0]
+    parser = next(command.subparser_init(subparsers) for command in serve.cmd_init())
     group_of = {id(action): group.title for group in parser._action_groups for action in group._group_actions}
     rows = []
     for action in parser._actions:

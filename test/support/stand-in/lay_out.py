@@ -31,7 +31,10 @@ def lay_out_environment(folder: str, version: str) -> str:
     os.makedirs(os.path.dirname(link), exist_ok=True)
     if not os.path.lexists(link):
         os.symlink(python, link)
-    write(os.path.join(folder, "pyvenv.cfg"), f"home = {os.path.dirname(python)}\ninclude-system-site-packages = false\n")
+    write(
+        os.path.join(folder, "pyvenv.cfg"),
+        f"home = {os.path.dirname(python)}\ninclude-system-site-packages = false\n",
+    )
     site = os.path.join(folder, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     shutil.copytree(
         os.path.join(HERE, "stand_in_vllm"),
@@ -42,14 +45,17 @@ def lay_out_environment(folder: str, version: str) -> str:
     for old in os.listdir(site):
         if old.startswith("vllm-") and old.endswith(".dist-info"):
             shutil.rmtree(os.path.join(site, old))
-    write(os.path.join(site, f"vllm-{version}.dist-info", "METADATA"), f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n")
+    write(
+        os.path.join(site, f"vllm-{version}.dist-info", "METADATA"),
+        f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n",
+    )
     executable = os.path.join(folder, "bin", "vllm")
     body = "import sys\n\nif __name__ == '__main__':\n    from stand_in_vllm.main import main\n\n    sys.exit(main())\n"
     write(executable, f"#!{link}\n{body}", 0o755)
     return executable
 
 
-def lay_out_gpus(folder: str, gpus: "str | None") -> str:
+def lay_out_gpus(folder: str, gpus: str | None) -> str:
     """Grants lie beside nvidia-smi, so that it finds them without any environment."""
     config = {}
     if gpus is not None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Callable, Dict, List
+from typing import Callable
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import gpu_state  # noqa: E402  (laid out beside this file)
-from gpu_state import Gpu, Grant, Machine  # noqa: E402
+import gpu_state
+from gpu_state import Gpu, Grant, Machine
 
 Units = bool
 
 
-def _gpu_fields(machine: Machine, grants: List[Grant]) -> Dict[str, Callable[[Gpu, Units], str]]:
+def _gpu_fields(machine: Machine, grants: list[Grant]) -> dict[str, Callable[[Gpu, Units], str]]:
     def mib(amount: int, units: Units) -> str:
         return f"{amount} MiB" if units else str(amount)
 
@@ -43,7 +43,7 @@ def _process_name(pid: int) -> str:
         return "[Not Found]"
 
 
-def _app_fields(machine: Machine) -> Dict[str, Callable[[Grant, Units], str]]:
+def _app_fields(machine: Machine) -> dict[str, Callable[[Grant, Units], str]]:
     names = {gpu.uuid: gpu.name for gpu in machine.gpus}
     return {
         "gpu_uuid": lambda held, units: held.uuid,
@@ -56,18 +56,21 @@ def _app_fields(machine: Machine) -> Dict[str, Callable[[Grant, Units], str]]:
     }
 
 
-def _print_csv(fields: List[str], rows: List[List[str]], header: bool) -> None:
+def _print_csv(fields: list[str], rows: list[list[str]], header: bool) -> None:
     if header:
         print(", ".join(fields))
     for row in rows:
         print(", ".join(row))
 
 
-def _query(words: List[str], machine: Machine, grants: List[Grant]) -> int:
+def _query(words: list[str], machine: Machine, grants: list[Grant]) -> int:
     options = dict(word.split("=", 1) for word in words if "=" in word)
     form = options.get("--format", "").split(",")
     if "csv" not in form:
-        print("Cannot use \"--format\" without csv" if "--format" in options else 'Missing "--format="', file=sys.stderr)
+        print(
+            'Cannot use "--format" without csv' if "--format" in options else 'Missing "--format="',
+            file=sys.stderr,
+        )
         return 2
     units, header = "nounits" not in form, "noheader" not in form
     apps = "--query-compute-apps" in options
@@ -87,11 +90,13 @@ def _query(words: List[str], machine: Machine, grants: List[Grant]) -> int:
     return 0
 
 
-def _table(machine: Machine, grants: List[Grant]) -> None:
+def _table(machine: Machine, grants: list[Grant]) -> None:
     line = "+" + "-" * 89 + "+"
     print(time.strftime("%a %b %e %H:%M:%S %Y"))
     print(line)
-    print(f"| {'NVIDIA-SMI ' + machine.driver:<27} {'Driver Version: ' + machine.driver:<33} {'CUDA Version: 13.0':<26}|")
+    print(
+        f"| {'NVIDIA-SMI ' + machine.driver:<27} {'Driver Version: ' + machine.driver:<33} {'CUDA Version: 13.0':<26}|"
+    )
     print(line)
     for gpu in machine.gpus:
         used = f"{gpu_state.used_mib(grants, gpu.uuid)}MiB / {gpu.memory_mib}MiB"
@@ -100,7 +105,9 @@ def _table(machine: Machine, grants: List[Grant]) -> None:
     print(f"| {'Processes:':<88}|")
     index = {gpu.uuid: gpu.index for gpu in machine.gpus}
     for held in grants:
-        print(f"| {index.get(held.uuid, -1):>3}  {held.pid:>10}   C   {_process_name(held.pid):<48} {str(held.mib) + 'MiB':>18} |")
+        print(
+            f"| {index.get(held.uuid, -1):>3}  {held.pid:>10}   C   {_process_name(held.pid):<48} {str(held.mib) + 'MiB':>18} |"
+        )
     if not grants:
         print(f"|  {'No running processes found':<87}|")
     print(line)
@@ -117,7 +124,7 @@ def main() -> int:
             print(f"GPU {gpu.index}: {gpu.name} (UUID: {gpu.uuid})")
         return 0
     if words:
-        print(f"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n")
+        print("Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n")
         return 2
     _table(machine, grants)
     return 0

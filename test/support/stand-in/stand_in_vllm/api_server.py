@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 import signal
 import socket
-import sys
 import tempfile
+import threading
 import time
 from argparse import Namespace
 from multiprocessing import connection, get_context
-from typing import Any, List, NoReturn, Optional
+from typing import Any, NoReturn
 
-from . import checkpoint, engine, launch as stage, process_tree
+from . import checkpoint, ending, engine, process_tree
+from . import launch as stage
 from .arguments import non_default
-from .http_server import HttpServer
+from .http_server import REASONS, HttpServer
 from .launch import Launch
 from .log import Log, plain, template
 from .prepare import EngineConfigRefused, fingerprint_of, keys_of, prepare, tasks_of
@@ -43,11 +46,9 @@ class Signals:
         self.count += 1
 
     def drain(self) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):
             while self.reader.recv(64):
                 pass
-        except BlockingIOError:
-            pass
 
 
 def serve(args: Namespace, version: str, began: float) -> NoReturn:
@@ -58,11 +59,6 @@ def serve(args: Namespace, version: str, began: float) -> NoReturn:
     raise AssertionError("the server ends its process itself")
 
 
-def _exit(code: int) -> NoReturn:
-    sys.stdout.flush()
-    os._exit(code)
-
-
 class ApiServer:
     def __init__(self, args: Namespace, version: str, began: float) -> None:
         self.args = args
@@ -71,19 +67,29 @@ class ApiServer:
         self.log = Log("APIServer")
         self.engine: Any = None
         self.pipe: Any = None
+        self.pipe_lock = threading.Lock()
 
     def run(self) -> None:
         prepare_began = Launch.share_end(self.began, stage.IMPORTED)
         time.sleep(max(prepare_began - time.monotonic(), 0))
         model = self.args.model
-        text = "vLLM server version {version}, serving model {model}" if os.environ.get("VLLM_DISABLE_LOG_LOGO") == "1" else "\n".join(BANNER)
+        text = (
+            "vLLM server version {version}, serving model {model}"
+            if os.environ.get("VLLM_DISABLE_LOG_LOGO") == "1"
+            else "\n".join(BANNER)
+        )
         self.log.info("api_utils.py:347", text.replace("{version}", self.version).replace("{model}", model))
         self.log.info("api_utils.py:286", f"non-default args: {non_default(self.args)}")
         self.signals = Signals()
         self.socket = self._bind()
-        os.makedirs(os.environ.get("TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), "torchinductor_" + _user())), exist_ok=True)
+        os.makedirs(
+            os.environ.get(
+                "TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), "torchinductor_" + _user())
+            ),
+            exist_ok=True,
+        )
         self.launch = self._decide()
-        sockets = self._bind_sockets()
+        self.sockets = self._bind_sockets()
         context = get_context("spawn")
         self.pipe, engine_pipe = context.Pipe()
         self.engine = context.Process(target=engine.run, args=(self.launch, engine_pipe), name="EngineCore")
@@ -92,7 +98,6 @@ class ApiServer:
         self._wait_for_engine()
         http = self._open()
         self._watch(http)
-        del sockets
 
     def _bind(self) -> socket.socket:
         """SO_REUSEADDR always, listen() only when the engine is ready: two starting servers both get the port."""
@@ -108,7 +113,7 @@ class ApiServer:
             bound.bind(address)
         except OSError as error:
             plain(template("api-bind", error=f"{type(error).__name__}: {error}"))
-            _exit(1)
+            ending.leave(1)
         return bound
 
     def _decide(self) -> Launch:
@@ -116,23 +121,23 @@ class ApiServer:
             launch = prepare(self.args, self.version, self.began)
         except checkpoint.HubUnreachable:
             plain(template("api-offline"))
-            _exit(1)
+            ending.leave(1)
         except checkpoint.ConfigRefused as refused:
             self.log.error("repo_utils.py:124", f"Error parsing config for {self.args.model}: {refused}")
             plain(template("api-config", error=str(refused)))
-            _exit(1)
+            ending.leave(1)
         except EngineConfigRefused as refused:
             plain(template("api-config", error=str(refused)))
-            _exit(1)
+            ending.leave(1)
         self.log.info("model.py:733", f"Resolved architecture: {launch.checkpoint.architecture}")
         self.log.info("model.py:2152", f"Using max model len {launch.max_model_len}")
         return launch
 
-    def _bind_sockets(self) -> List[socket.socket]:
+    def _bind_sockets(self) -> list[socket.socket]:
         folder = tempfile.gettempdir()
         if len(folder) + SOCKET_NAME_LENGTH > LONGEST_SOCKET_PATH:
             plain(template("api-socket-path", path=f"{folder}/8024daf2-2ea4-494a-8df2-7356ce9e5cd3"))
-            _exit(1)
+            ending.leave(1)
         return engine.bind_left_over_sockets(SOCKETS)
 
     def _wait_for_engine(self) -> None:
@@ -145,13 +150,17 @@ class ApiServer:
                 sources.append(self.engine.sentinel)
             found = connection.wait(sources, max(deadline - time.monotonic(), 0))
             if not found:
-                plain("TimeoutError: Timed out waiting for engine core processes to start. This is often caused by slow weight loading for large models. Waited 600s (configured by VLLM_ENGINE_READY_TIMEOUT_S).")
+                plain(
+                    "TimeoutError: Timed out waiting for engine core processes to start. This is often caused by slow weight loading for large models. Waited 600s (configured by VLLM_ENGINE_READY_TIMEOUT_S)."
+                )
                 process_tree.kill_tree(self.engine.pid, self.log)
-                _exit(1)
+                ending.leave(1)
             if self.signals.reader in found:
                 self.signals.drain()
                 if self.signals.count > 1:
-                    self._interrupted()
+                    ending.interrupt(
+                        self.engine, self.launch, self.log, self.signals.reader, lambda: self.signals.count
+                    )
                 deaf = deaf or time.monotonic() < Launch.share_end(self.began, stage.ENGINE_IMPORTED)
             elif self.pipe in found:
                 try:
@@ -169,28 +178,20 @@ class ApiServer:
 
     def _engine_failed(self) -> NoReturn:
         plain(template("api-engine-failed"))
-        _exit(1)
-
-    def _interrupted(self) -> NoReturn:
-        """A second TERM: the finalizer stops the engine, unless a third one cuts it short; then death by SIGINT."""
-        try:
-            os.kill(self.engine.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
-        seen = self.signals.count
-        connection.wait([self.engine.sentinel, self.signals.reader], self.launch.settings.stop_seconds)
-        if self.signals.count == seen:
-            process_tree.kill_tree(self.engine.pid, self.log)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-        raise AssertionError("SIGINT ends this process")
+        ending.leave(1)
 
     def _open(self) -> HttpServer:
         tasks = tasks_of(self.args)
         self.log.info("entry.py:136", f"Supported tasks: {tasks}")
-        self.api = Api(self.launch, fingerprint_of(self.args, self.version), keys_of(self.args), tasks, self._running)
+        self.api = Api(
+            self.launch, fingerprint_of(self.args, self.version), keys_of(self.args), tasks, self._running
+        )
         self.launch.wait_until(stage.ROUTES)
-        where = f"unix:{self.args.uds}" if self.args.uds else f"http://{self.args.host or '0.0.0.0'}:{self.args.port}"
+        where = (
+            f"unix:{self.args.uds}"
+            if self.args.uds
+            else f"http://{self.args.host or '0.0.0.0'}:{self.args.port}"
+        )
         self.log.info("entry.py:140", f"Starting vLLM server on {where}")
         self.log.info("launcher.py:186", "Available routes are:")
         for path, methods in self.api.route_rows():
@@ -206,18 +207,14 @@ class ApiServer:
 
     def _log_access(self, client: str, line: str, status: int) -> None:
         if not self.args.disable_uvicorn_access_log:
-            from .http_server import REASONS
-
             plain(f'INFO:     {client} - "{line}" {status} {REASONS.get(status, "")}')
 
     def _running(self, change: int) -> None:
-        try:
+        with self.pipe_lock, contextlib.suppress(OSError):
             self.pipe.send(change)
-        except OSError:
-            pass
 
     def _watch(self, http: HttpServer) -> NoReturn:
-        watched: List[Any] = [self.signals.reader, self.pipe, self.engine.sentinel]
+        watched: list[Any] = [self.signals.reader, self.pipe, self.engine.sentinel]
         if self.signals.count == 1:
             # The one that was swallowed while the engine started.
             self.signals.count = 0
@@ -226,68 +223,27 @@ class ApiServer:
             if self.signals.reader in found:
                 self.signals.drain()
                 if self.signals.count > 0:
-                    self._shut_down(http)
+                    self.api.draining.set()
+                    ending.shut_down(self.engine, self.launch.shutdown_timeout, self.log, http)
             else:
                 self._engine_died(http, watched)
 
-    def _engine_died(self, http: HttpServer, watched: List[Any]) -> None:
+    def _engine_died(self, http: HttpServer, watched: list[Any]) -> None:
         for source in (self.pipe, self.engine.sentinel):
             watched.remove(source)
         self.api.engine_dead.set()
-        self.log.warning("core_client.py:818", "[shutdown] MPClient: engine core exited unexpectedly; starting cleanup")
+        self.log.warning(
+            "core_client.py:818", "[shutdown] MPClient: engine core exited unexpectedly; starting cleanup"
+        )
         if os.environ.get("VLLM_KEEP_ALIVE_ON_ENGINE_DEATH") == "1":
             return
         self.log.error("async_llm.py:707", template("api-engine-dead"))
         time.sleep(self.launch.settings.death_seconds)
         self.engine.join(5)
-        self._end(http, f"INFO:     Finished server process [{os.getpid()}]")
-
-    def _shut_down(self, http: HttpServer) -> NoReturn:
-        timeout = self.launch.shutdown_timeout
-        self.api.draining.set()
-        say = self.log.info
-        say("launcher.py:254", "[shutdown] API server: shutdown triggered")
-        say("launcher.py:270", f"[shutdown] API server: stopping engine client mode={'drain' if timeout else 'abort'} timeout={timeout}s")
-        say("core_client.py:770", f"[shutdown] MPClient: start timeout={timeout}s")
-        say("core_client.py:772", "[shutdown] MPClient: stopping engine manager")
-        if self.engine.is_alive():
-            say("utils.py:628", "[shutdown] Process manager: send sigterm to process EngineCore")
-            self.engine.terminate()
-            connection.wait([self.engine.sentinel], timeout)
-        if self.engine.is_alive():
-            self.log.warning("utils.py:648", "[shutdown] Process manager: force killing remaining processes count=1")
-            self.log.warning("utils.py:653", f"[shutdown] Process manager: force killing remaining process EngineCore pid {self.engine.pid}")
-            process_tree.kill_tree(self.engine.pid, self.log)
-            if timeout:
-                http.stuck.set()
-        self.engine.join(5)
-        for place, text in ((774, "engine manager stopped"), (775, "cleaning up background resources"), (777, "complete")):
-            say(f"core_client.py:{place}", f"[shutdown] MPClient: {text}")
-        say("launcher.py:279", "[shutdown] API server: engine client stopped")
-        say("launcher.py:282", "[shutdown] API server: signalling HTTP server shutdown")
-        say("launcher.py:304", "[shutdown] API server: shutting down FastAPI HTTP server")
-        self._end(http)
-
-    def _end(self, http: HttpServer, *last: str) -> NoReturn:
-        plain("INFO:     Shutting down")
-        http.close()
-        told = False
-        # Requests that end by themselves get their last bytes out; one on a dead engine waits until its client hangs up.
-        while http.busy:
-            if not told and http.stuck.is_set():
-                plain("INFO:     Waiting for connections to close. (CTRL+C to force quit)")
-                told = True
-            time.sleep(0.01)
-        plain("INFO:     Waiting for application shutdown.")
-        plain("INFO:     Application shutdown complete.")
-        for line in last:
-            plain(line)
-        _exit(0)
+        ending.end(http, f"INFO:     Finished server process [{os.getpid()}]")
 
 
 def _user() -> str:
-    import pwd
-
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

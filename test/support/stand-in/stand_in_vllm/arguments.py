@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from typing import Any, Callable, Dict, List, Set
+from typing import Any, Callable
 
 from . import flags
 from .yaml_reader import load
@@ -13,7 +13,7 @@ from .yaml_reader import load
 Warn = Callable[[str], None]
 
 
-def parse(words: List[str], version: str, warn: Warn) -> argparse.Namespace:
+def parse(words: list[str], version: str, warn: Warn) -> argparse.Namespace:
     """Exits with 2 for what argparse refuses; raises what vLLM raises for a bad --config."""
     if words[:1] == ["serve"]:
         words = _model_first(words, warn)
@@ -23,7 +23,7 @@ def parse(words: List[str], version: str, warn: Warn) -> argparse.Namespace:
     return flags.build(version).parse_args(_merge_dotted(_dashed(words), warn))
 
 
-def _model_first(words: List[str], warn: Warn) -> List[str]:
+def _model_first(words: list[str], warn: Warn) -> list[str]:
     index = next((at for at, word in enumerate(words) if re.match(r"^--model(=.+|$)", word)), None)
     if index is None:
         if (
@@ -46,7 +46,7 @@ def _model_first(words: List[str], warn: Warn) -> List[str]:
     return ["serve", words[index][len("--model=") :], *words[1:index], *words[index + 1 :]]
 
 
-def _pull_config(words: List[str], warn: Warn) -> List[str]:
+def _pull_config(words: list[str], warn: Warn) -> list[str]:
     assert words.count("--config") <= 1, "More than one config file specified!"
     index = words.index("--config")
     if index == len(words) - 1:
@@ -64,7 +64,7 @@ def _pull_config(words: List[str], warn: Warn) -> List[str]:
     return [*words[:at], *pulled, *words[at:index], *rest]
 
 
-def _config_words(path: str, warn: Warn) -> List[str]:
+def _config_words(path: str, warn: Warn) -> list[str]:
     extension = path.split(".")[-1]
     if extension not in ("yaml", "yml"):
         raise ValueError(f"Config file must be of a yaml/yml type. {extension} supplied")
@@ -74,7 +74,7 @@ def _config_words(path: str, warn: Warn) -> List[str]:
     except Exception:
         warn(f"Unable to read the config file at {path}. Check path correctness")
         raise
-    words: List[str] = []
+    words: list[str] = []
     for key, value in config.items():
         if isinstance(value, bool):
             # A false is dropped: its --no- form is looked up in the top parser, which has none.
@@ -88,9 +88,9 @@ def _config_words(path: str, warn: Warn) -> List[str]:
     return words
 
 
-def _dashed(words: List[str]) -> List[str]:
+def _dashed(words: list[str]) -> list[str]:
     """Underscores before the first dot of an option name become dashes; -O3 is --optimization-level 3."""
-    out: List[str] = []
+    out: list[str] = []
     for index, word in enumerate(words):
         if word.startswith("--help="):
             out.append("--help")
@@ -107,12 +107,12 @@ def _dashed(words: List[str]) -> List[str]:
     return out
 
 
-def _merge_dotted(words: List[str], warn: Warn) -> List[str]:
+def _merge_dotted(words: list[str], warn: Warn) -> list[str]:
     """--x.a.b 3 becomes --x '{"a": {"b": 3}}'; duplicates are only warned of."""
-    gone: Set[int] = set()
-    nested: Dict[str, Dict[str, Any]] = {}
-    seen: Set[str] = set()
-    duplicates: Set[str] = set()
+    gone: set[int] = set()
+    nested: dict[str, dict[str, Any]] = {}
+    seen: set[str] = set()
+    duplicates: set[str] = set()
     for index, word in enumerate(words):
         if index in gone:
             continue
@@ -123,15 +123,15 @@ def _merge_dotted(words: List[str], warn: Warn) -> List[str]:
         if not (word.startswith("-") and "." in word):
             continue
         if "=" in word:
-            word, value_text = word.split("=", 1)
-            if "." not in word:
+            dotted, value_text = word.split("=", 1)
+            if "." not in dotted:
                 continue
         else:
-            value_text = words[index + 1]
+            dotted, value_text = word, words[index + 1]
             gone.add(index + 1)
-        if word.endswith("+"):
-            word, value_text = word[:-1], json.dumps(value_text.split(","))
-        key, *path = word.split(".")
+        if dotted.endswith("+"):
+            dotted, value_text = dotted[:-1], json.dumps(value_text.split(","))
+        key, *path = dotted.split(".")
         value: Any = _dotted_value(value_text)
         for part in reversed(path):
             value = {part: value}
@@ -155,8 +155,8 @@ def _dotted_value(text: str) -> Any:
             return text
 
 
-def _update(original: Dict[str, Any], update: Dict[str, Any]) -> Set[str]:
-    duplicates: Set[str] = set()
+def _update(original: dict[str, Any], update: dict[str, Any]) -> set[str]:
+    duplicates: set[str] = set()
     for key, value in update.items():
         if isinstance(value, dict) and isinstance(original.get(key), dict):
             duplicates |= {f"{key}.{name}" for name in _update(original[key], value)}
@@ -169,14 +169,14 @@ def _update(original: Dict[str, Any], update: Dict[str, Any]) -> Set[str]:
     return duplicates
 
 
-def non_default(args: argparse.Namespace) -> Dict[str, Any]:
+def non_default(args: argparse.Namespace) -> dict[str, Any]:
     """What the log line `non-default args` shows, in its order: model, front end, engine, the rest."""
     rows = flags.read_table()
     early = [row for row in rows if row.get("group") in ("positional arguments", "Frontend")]
     middle = [row for row in rows if row.get("group") not in ("positional arguments", "Frontend", "options")]
     late = [row for row in rows if row.get("group") == "options"]
     values = vars(args)
-    shown: Dict[str, Any] = {}
+    shown: dict[str, Any] = {}
     for row in [*early, *middle, *late]:
         dest = row["dest"]
         if dest in values and values[dest] != flags.default_of(row):

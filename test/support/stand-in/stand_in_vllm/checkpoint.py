@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from typing import Any
 
-JsonObject = Dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class ConfigRefused(Exception):
@@ -26,12 +26,12 @@ class Checkpoint:
     max_len: int
     is_mla: bool
     #: What the files ask the KV cache to be, None: nothing.
-    kv_request: Optional[str]
+    kv_request: str | None
     weight_files: int
     vocabulary: int
 
 
-def _read(path: str, name: str) -> Optional[JsonObject]:
+def _read(path: str, name: str) -> JsonObject | None:
     try:
         with open(os.path.join(path, name), encoding="utf-8") as file:
             value: JsonObject = json.load(file)
@@ -73,14 +73,16 @@ def read_checkpoint(path: str, trust_remote_code: bool) -> Checkpoint:
     )
 
 
-def _kv_request(config: JsonObject, legacy: Optional[JsonObject], is_mla: bool) -> Optional[str]:
+def _kv_request(config: JsonObject, legacy: JsonObject | None, is_mla: bool) -> str | None:
     """Source: resolve_kv_cache_dtype_string, vllm/utils/torch_utils.py; Attention.__init__ for compressed-tensors."""
     read_by_auto = config.get("quantization_config")
     if read_by_auto is None:
         read_by_auto = legacy
     settings = read_by_auto
     if settings is None:
-        settings = (config.get("text_config") or {}).get("quantization_config") or config.get("compression_config")
+        settings = (config.get("text_config") or {}).get("quantization_config") or config.get(
+            "compression_config"
+        )
     if not isinstance(settings, dict):
         return None
     if settings.get("quant_method") == "compressed-tensors":
@@ -91,13 +93,18 @@ def _kv_request(config: JsonObject, legacy: Optional[JsonObject], is_mla: bool) 
     method = str(settings.get("quant_method", "modelopt" if "quant_algo" in {**settings, **inner} else ""))
     if read_by_auto is None or not method.startswith("modelopt"):
         return None
-    for place, key in ((inner, "kv_cache_scheme"), (settings, "kv_cache_scheme"), (inner, "kv_cache_quant_algo"), (settings, "kv_cache_quant_algo")):
+    for place, key in (
+        (inner, "kv_cache_scheme"),
+        (settings, "kv_cache_scheme"),
+        (inner, "kv_cache_quant_algo"),
+        (settings, "kv_cache_quant_algo"),
+    ):
         if place.get(key):
             return _kv_dtype(place[key])
     return None
 
 
-def _kv_dtype(value: object) -> Optional[str]:
+def _kv_dtype(value: object) -> str | None:
     if isinstance(value, dict) and value.get("type") == "float" and not value.get("dynamic"):
         return {8: "fp8_e4m3", 4: "nvfp4"}.get(value.get("num_bits", 0))
     return {"fp8": "fp8_e4m3", "nvfp4": "nvfp4"}.get(str(value).lower())

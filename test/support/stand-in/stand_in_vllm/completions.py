@@ -5,32 +5,38 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable
 
 from .http_server import Response, json_response
 
-WORDS = "the quick brown fox jumps over the lazy dog and runs on".split()
+WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "runs", "on")
 
 
 @dataclass(frozen=True)
 class Model:
-    names: List[str]
+    names: list[str]
     max_len: int
     has_tokenizer: bool
-    fingerprint: Optional[str]
+    fingerprint: str | None
     token_seconds: float
     vocabulary: int
 
 
-def error(message: str, kind: str, code: int, param: Optional[str] = None) -> Response:
+def error(message: str, kind: str, code: int, param: str | None = None) -> Response:
     return json_response({"error": {"message": message, "type": kind, "param": param, "code": code}}, code)
 
 
-def _refusal(model: Model, request: Dict[str, Any], prompt: Any) -> Optional[Response]:
+def _refusal(model: Model, request: dict[str, Any], prompt: Any) -> Response | None:
     name = request.get("model")
     if name and name not in model.names:
-        return error(f"The model `{name}` does not exist. Valid aliases: {', '.join(model.names)}.", "NotFoundError", 404, "model")
+        return error(
+            f"The model `{name}` does not exist. Valid aliases: {', '.join(model.names)}.",
+            "NotFoundError",
+            404,
+            "model",
+        )
     if isinstance(prompt, str) and not model.has_tokenizer:
         return error("Tokenizer not available when `skip_tokenizer_init=True`", "BadRequestError", 400)
     count = prompt_tokens(prompt)
@@ -54,13 +60,22 @@ def prompt_tokens(prompt: Any) -> int:
     return len(prompt) if isinstance(prompt, list) else 0
 
 
-def complete(model: Model, request: Dict[str, Any], chat: bool, aborted: Callable[[], bool]) -> Response:
+def complete(model: Model, request: dict[str, Any], chat: bool, aborted: Callable[[], bool]) -> Response:
     """`aborted` is asked before each token: draining servers and dead engines end a request there."""
-    prompt = " ".join(str(message.get("content", "")) for message in request.get("messages", [])) if chat else request.get("prompt")
+    prompt = (
+        " ".join(str(message.get("content", "")) for message in request.get("messages", []))
+        if chat
+        else request.get("prompt")
+    )
     if chat and not model.has_tokenizer:
         return error("", "InternalServerError", 500)
     if not chat and (prompt is None or prompt == "" or prompt == []):
-        return error("Either prompt or prompt_embeds must be provided and non-empty. (parameter=prompt)", "BadRequestError", 400, "prompt")
+        return error(
+            "Either prompt or prompt_embeds must be provided and non-empty. (parameter=prompt)",
+            "BadRequestError",
+            400,
+            "prompt",
+        )
     refusal = _refusal(model, request, prompt)
     if refusal is not None:
         return refusal
@@ -79,20 +94,41 @@ def complete(model: Model, request: Dict[str, Any], chat: bool, aborted: Callabl
         time.sleep(model.token_seconds)
         made += 1
     reason = "length" if made == wanted else "abort"
-    return json_response(_whole(model, head, " ".join(_word(index) for index in range(made)), prompt, made, reason, chat))
+    return json_response(
+        _whole(model, head, " ".join(_word(index) for index in range(made)), prompt, made, reason, chat)
+    )
 
 
 def _word(index: int) -> str:
     return WORDS[index % len(WORDS)]
 
 
-def _whole(model: Model, head: Dict[str, Any], text: str, prompt: Any, made: int, reason: str, chat: bool) -> Dict[str, Any]:
+def _whole(
+    model: Model, head: dict[str, Any], text: str, prompt: Any, made: int, reason: str, chat: bool
+) -> dict[str, Any]:
     text = text if model.has_tokenizer else ""
-    choice: Dict[str, Any] = {"index": 0, "logprobs": None, "finish_reason": reason, "stop_reason": None, "token_ids": None}
+    choice: dict[str, Any] = {
+        "index": 0,
+        "logprobs": None,
+        "finish_reason": reason,
+        "stop_reason": None,
+        "token_ids": None,
+    }
     if chat:
-        choice = {"index": 0, "message": {"role": "assistant", "content": text, "refusal": None, "tool_calls": []}, **choice}
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": text, "refusal": None, "tool_calls": []},
+            **choice,
+        }
     else:
-        choice = {"index": 0, "text": text, **choice, "prompt_logprobs": None, "prompt_token_ids": None, "routed_experts": None}
+        choice = {
+            "index": 0,
+            "text": text,
+            **choice,
+            "prompt_logprobs": None,
+            "prompt_token_ids": None,
+            "routed_experts": None,
+        }
     count = prompt_tokens(prompt)
     usage = {
         "prompt_tokens": count,
@@ -102,17 +138,27 @@ def _whole(model: Model, head: Dict[str, Any], text: str, prompt: Any, made: int
         "completion_tokens_details": None,
     }
     tail = {"usage": usage, "kv_transfer_params": None, "ec_transfer_params": None, "metrics": None}
-    return {**head, "choices": [choice], "service_tier": None, "system_fingerprint": model.fingerprint, **tail}
+    return {
+        **head,
+        "choices": [choice],
+        "service_tier": None,
+        "system_fingerprint": model.fingerprint,
+        **tail,
+    }
 
 
-def _stream(model: Model, head: Dict[str, Any], wanted: int, chat: bool, aborted: Callable[[], bool]) -> Iterator[str]:
+def _stream(
+    model: Model, head: dict[str, Any], wanted: int, chat: bool, aborted: Callable[[], bool]
+) -> Iterator[str]:
     if chat:
         head = {**head, "object": "chat.completion.chunk"}
     for index in range(wanted):
         stop = aborted()
         if not stop:
             time.sleep(model.token_seconds)
-        text = (_word(index) if index == 0 else " " + _word(index)) if model.has_tokenizer and not stop else ""
+        text = (
+            (_word(index) if index == 0 else " " + _word(index)) if model.has_tokenizer and not stop else ""
+        )
         reason = "abort" if stop else ("length" if index == wanted - 1 else None)
         piece = {"delta": {"content": text}} if chat else {"text": text}
         choice = {"index": 0, **piece, "logprobs": None, "finish_reason": reason, "stop_reason": None}
@@ -123,13 +169,16 @@ def _stream(model: Model, head: Dict[str, Any], wanted: int, chat: bool, aborted
     yield "data: [DONE]\n\n"
 
 
-def embed(model: Model, request: Dict[str, Any]) -> Response:
+def embed(model: Model, request: dict[str, Any]) -> Response:
     given = request.get("input")
     refusal = _refusal(model, request, given)
     if refusal is not None:
         return refusal
     many = given if isinstance(given, list) and given and not isinstance(given[0], int) else [given]
-    data = [{"index": index, "object": "embedding", "embedding": [0.5, -0.5, 0.5, -0.5]} for index in range(len(many))]
+    data = [
+        {"index": index, "object": "embedding", "embedding": [0.5, -0.5, 0.5, -0.5]}
+        for index in range(len(many))
+    ]
     count = prompt_tokens(given)
     return json_response(
         {
@@ -138,6 +187,11 @@ def embed(model: Model, request: Dict[str, Any]) -> Response:
             "created": int(time.time()),
             "model": request.get("model") or model.names[0],
             "data": data,
-            "usage": {"prompt_tokens": count, "total_tokens": count, "completion_tokens": 0, "prompt_tokens_details": None},
+            "usage": {
+                "prompt_tokens": count,
+                "total_tokens": count,
+                "completion_tokens": 0,
+                "prompt_tokens_details": None,
+            },
         }
     )

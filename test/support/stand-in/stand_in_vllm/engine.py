@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -13,10 +14,11 @@ from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.shared_memory import SharedMemory
-from typing import Any, List, Optional, Tuple
+from typing import Any
 
-from . import failures, launch as stage, worker
-from .launch import Launch, worker_name
+from . import failures, worker
+from . import launch as stage
+from .launch import Launch
 from .log import Log, frames, plain, template
 from .title import prefix, set_title
 
@@ -29,7 +31,7 @@ class _Stop:
     """TERM and INT set a flag and wake the loop; while the workers load nothing looks at it."""
 
     def __init__(self) -> None:
-        self.signal_number: Optional[int] = None
+        self.signal_number: int | None = None
         self.reader, self.writer = socket.socketpair()
         self.writer.setblocking(False)
         signal.set_wakeup_fd(self.writer.fileno(), warn_on_full_buffer=False)
@@ -40,9 +42,9 @@ class _Stop:
         self.signal_number = self.signal_number or number
 
 
-def bind_left_over_sockets(count: int) -> List[socket.socket]:
+def bind_left_over_sockets(count: int) -> list[socket.socket]:
     """ZeroMQ's ipc:// sockets: their files stay in TMPDIR for ever."""
-    sockets: List[socket.socket] = []
+    sockets: list[socket.socket] = []
     for _ in range(count):
         one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         one.bind(os.path.join(tempfile.gettempdir(), str(uuid.uuid4())))
@@ -54,14 +56,14 @@ def bind_left_over_sockets(count: int) -> List[socket.socket]:
 class Engine:
     def __init__(self, launch: Launch, pipe: Connection) -> None:
         self.launch = launch
-        self.pipe: Optional[Connection] = pipe
+        self.pipe: Connection | None = pipe
         self.stop = _Stop()
         self.log = Log("EngineCore")
         self.running = 0
-        self.workers: List[BaseProcess] = []
-        self.status: List[Connection] = []
-        self.death: List[Connection] = []
-        self.shared: List[SharedMemory] = []
+        self.workers: list[BaseProcess] = []
+        self.status: list[Connection] = []
+        self.death: list[Connection] = []
+        self.shared: list[SharedMemory] = []
         self.rendezvous = os.path.join(tempfile.gettempdir(), f"vllm_dist_{uuid.uuid4().hex}")
 
     def run(self) -> None:
@@ -78,7 +80,9 @@ class Engine:
         self._report_kv_cache()
         self.launch.wait_until(stage.ENGINE_READY)
         seconds = (stage.ENGINE_READY - stage.WEIGHTS_LAST) * self.launch.settings.start_seconds
-        self.log.info("core.py:402", f"init engine (profile, create kv cache, warmup model) took {seconds:.2f} s")
+        self.log.info(
+            "core.py:402", f"init engine (profile, create kv cache, warmup model) took {seconds:.2f} s"
+        )
         self._send(("ready", None))
         self._serve()
 
@@ -104,7 +108,7 @@ class Engine:
         context = get_context("spawn")
         self.shared = [SharedMemory(create=True, size=size) for size in SHARED_BYTES]
         for segment in self.shared:
-            segment.buf[:64] = b"\1" * 64
+            _touch(segment)
         with open(self.rendezvous, "wb") as file:
             file.write(b"\t\0\0\0refcount/" + b"\0" * 2410)
         names = [segment.name for segment in self.shared]
@@ -129,8 +133,7 @@ class Engine:
         settings = self.launch.settings
         if settings.fail == "crash-at" and settings.fail_argument is not None:
             after = self.launch.began + float(settings.fail_argument) - time.monotonic()
-            victim = self.workers[0].pid
-            failures.kill_in(after, victim)
+            failures.kill_in(after, self.workers[0].pid or 0)
 
     def _wait_for_workers(self) -> None:
         waiting = list(self.status)
@@ -153,7 +156,9 @@ class Engine:
             raise failures.EngineFailed(template("engine-worker-gone")) from None
         if kind == "failed":
             after_load = error == failures.CPU_FP8
-            raise failures.EngineFailed(template("engine-worker-error", error=error) if after_load else template("engine-worker-gone"))
+            raise failures.EngineFailed(
+                template("engine-worker-error", error=error) if after_load else template("engine-worker-gone")
+            )
 
     def _fail(self, text: str) -> None:
         """The real one leaves the rendezvous file, and its shared memory to the resource tracker."""
@@ -188,7 +193,7 @@ class Engine:
             f"{place} KV cache size: {launch.kv_tokens:,} tokens, Maximum concurrency for {launch.max_model_len:,} tokens per request: {times:.2f}x",
         )
 
-    def _send(self, message: Tuple[str, object]) -> None:
+    def _send(self, message: tuple[str, object]) -> None:
         try:
             if self.pipe is not None:
                 self.pipe.send(message)
@@ -201,7 +206,11 @@ class Engine:
             failures.kill_in(self.launch.settings.die_after_seconds, os.getpid())
         sentinels = [process.sentinel for process in self.workers]
         while self.stop.signal_number is None:
-            sources: List[Any] = [self.stop.reader, *sentinels, *([self.pipe] if self.pipe is not None else [])]
+            sources: list[Any] = [
+                self.stop.reader,
+                *sentinels,
+                *([self.pipe] if self.pipe is not None else []),
+            ]
             for source in connection.wait(sources):
                 if source in sentinels:
                     self._worker_died(sentinels.index(source))
@@ -232,14 +241,22 @@ class Engine:
     def _shut_down(self, name: str) -> None:
         timeout = self.launch.shutdown_timeout
         self.log.info("core.py:1454", f"[shutdown] EngineCore: trigger received signal={name}")
-        self.log.info("core.py:1635", f"[shutdown] EngineCore: start mode={'drain' if timeout else 'abort'} timeout={timeout}s")
+        self.log.info(
+            "core.py:1635",
+            f"[shutdown] EngineCore: start mode={'drain' if timeout else 'abort'} timeout={timeout}s",
+        )
         deadline = time.monotonic() + timeout
         while self.running > 0 and self.pipe is not None and time.monotonic() < deadline:
             if connection.wait([self.pipe], deadline - time.monotonic()):
                 self._hear_api_server()
-        self.log.info("core.py:1666", "[shutdown] EngineCore: request processing complete; starting resource teardown")
+        self.log.info(
+            "core.py:1666", "[shutdown] EngineCore: request processing complete; starting resource teardown"
+        )
         self.log.info("core.py:1499", "[shutdown] EngineCore: exiting busy loop")
-        self.log.info("multiproc_executor.py:479", f"[shutdown] Executor: waiting for worker exit count={len(self.workers)}")
+        self.log.info(
+            "multiproc_executor.py:479",
+            f"[shutdown] Executor: waiting for worker exit count={len(self.workers)}",
+        )
         time.sleep(self.launch.settings.stop_seconds)
         self._release()
         self.log.info("multiproc_executor.py:486", "[shutdown] Executor: all workers exited gracefully")
@@ -256,14 +273,15 @@ class Engine:
                 process.join()
         for segment in self.shared:
             segment.close()
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 segment.unlink()
-            except FileNotFoundError:
-                pass
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(self.rendezvous)
-        except FileNotFoundError:
-            pass
+
+
+def _touch(segment: SharedMemory) -> None:
+    if segment.buf is not None:
+        segment.buf[:64] = b"\1" * 64
 
 
 def run(launch: Launch, pipe: Connection) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
-from typing import Optional
 
 from .gpu_state import Gpu, live_grants, used_mib
 from .launch import Launch
@@ -34,10 +34,12 @@ class EngineFailed(Exception):
 
 
 def _loading(error: str) -> WorkerFailed:
-    return WorkerFailed("multiproc_executor.py:953", template("worker-load", error=error), error.partition(": ")[2])
+    return WorkerFailed(
+        "multiproc_executor.py:953", template("worker-load", error=error), error.partition(": ")[2]
+    )
 
 
-def raise_at_device(launch: Launch, gpu: Optional[Gpu], rank: int) -> None:
+def raise_at_device(launch: Launch, gpu: Gpu | None, rank: int) -> None:
     """Somebody else holds the GPU's memory. Source: request_memory, vllm/v1/worker/utils.py."""
     if gpu is None and launch.settings.fail != "gpu-memory-taken":
         return
@@ -55,7 +57,7 @@ def raise_at_device(launch: Launch, gpu: Optional[Gpu], rank: int) -> None:
         )
 
 
-def raise_while_loading(launch: Launch, gpu: Optional[Gpu], rank: int) -> None:
+def raise_while_loading(launch: Launch, gpu: Gpu | None, rank: int) -> None:
     fail = launch.settings.fail
     if fail == "oom":
         total = (gpu.memory_mib if gpu else 97887) / 1024
@@ -75,11 +77,15 @@ def raise_while_loading(launch: Launch, gpu: Optional[Gpu], rank: int) -> None:
 def raise_at_attention(launch: Launch) -> None:
     """An FP8 KV cache where it cannot be had: by flag, or by the checkpoint while the flag is auto."""
     wanted = launch.kv_cache_dtype if launch.kv_cache_dtype != "auto" else launch.checkpoint.kv_request
-    if launch.settings.fail != "fp8-kv" and (wanted not in EXPLICIT_FP8 or launch.settings.fp8_kv == "supported"):
+    if launch.settings.fail != "fp8-kv" and (
+        wanted not in EXPLICIT_FP8 or launch.settings.fp8_kv == "supported"
+    ):
         return
     if launch.checkpoint.is_mla:
         raise _loading(f"NotImplementedError: {MLA_FP8}")
-    raise WorkerFailed("multiproc_executor.py:1063", template("worker-kv-cache-cpu"), CPU_FP8, while_loading=False)
+    raise WorkerFailed(
+        "multiproc_executor.py:1063", template("worker-kv-cache-cpu"), CPU_FP8, while_loading=False
+    )
 
 
 def raise_at_kv_cache(launch: Launch) -> None:
@@ -106,10 +112,8 @@ def kill_in(seconds: float, pid: int) -> None:
     """SIGKILL as from the kernel's OOM killer, after that time."""
 
     def kill() -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     timer = threading.Timer(max(seconds, 0.0), kill)
     timer.daemon = True

@@ -6,11 +6,21 @@ import argparse
 import json
 import os
 import re
-import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple
 
 TABLE = os.path.join(os.path.dirname(__file__), "flags-032.json")
-SUBCOMMANDS = ("chat", "complete", "launch", "bench", "collect-env", "download-kernels", "preload", "run-batch", "snapshot")
+SUBCOMMANDS = (
+    "chat",
+    "complete",
+    "launch",
+    "bench",
+    "collect-env",
+    "download-kernels",
+    "preload",
+    "run-batch",
+    "snapshot",
+)
 SERVE_USAGE = "vllm serve [model_tag] [options]"
 
 Converter = Callable[[str], Any]
@@ -53,7 +63,7 @@ def union_dict_and_str(text: str) -> Any:
     return _optional("json.loads", loads)(text)
 
 
-def _device_ids(text: str) -> List[Any]:
+def _device_ids(text: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in (piece.strip() for piece in text.split(","))]
 
 
@@ -76,7 +86,7 @@ def _parse(shown: str, inner: Converter) -> Converter:
     return convert
 
 
-def _dataclass(name: str, fields: List[str]) -> Converter:
+def _dataclass(name: str, fields: list[str]) -> Converter:
     def refuse(where: str, what: str, kind: str, value: Any) -> argparse.ArgumentTypeError:
         return argparse.ArgumentTypeError(
             f"1 validation error for {name}\n{where}  {what} "
@@ -91,13 +101,15 @@ def _dataclass(name: str, fields: List[str]) -> Converter:
             raise refuse("", f"Invalid JSON: {error}", "json_invalid", text) from error
         for key in value if isinstance(value, dict) else ():
             if key not in fields:
-                raise refuse(f"{key}\n", "Unexpected keyword argument", "unexpected_keyword_argument", value[key])
+                raise refuse(
+                    f"{key}\n", "Unexpected keyword argument", "unexpected_keyword_argument", value[key]
+                )
         return value
 
     return convert
 
 
-_CONVERTERS: Dict[str, Converter] = {
+_CONVERTERS: dict[str, Converter] = {
     "str": str,
     "int": int,
     "float": float,
@@ -109,7 +121,7 @@ _CONVERTERS: Dict[str, Converter] = {
 _SHOWN = {"int": "<class 'int'>", "float": "<class 'float'>", "loads": "<function loads at 0x0>"}
 
 
-def _converter(name: Optional[str], row: Dict[str, Any]) -> Optional[Converter]:
+def _converter(name: str | None, row: dict[str, Any]) -> Converter | None:
     if name is None:
         return None
     if name == "<lambda>":
@@ -127,8 +139,10 @@ def _converter(name: Optional[str], row: Dict[str, Any]) -> Optional[Converter]:
 class _LoraModules(argparse.Action):
     """Source: LoRAParserAction, vllm/entrypoints/launchers/cli_args.py."""
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None) -> None:
-        modules: List[Any] = []
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None
+    ) -> None:
+        modules: list[Any] = []
         for item in values or []:
             if "=" in item and "," not in item:
                 name, path = item.split("=", 1)
@@ -154,9 +168,9 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def read_table() -> List[Dict[str, Any]]:
+def read_table() -> list[dict[str, Any]]:
     with open(TABLE, encoding="utf-8") as file:
-        rows: List[Dict[str, Any]] = json.load(file)["flags"]
+        rows: list[dict[str, Any]] = json.load(file)["flags"]
     return rows
 
 
@@ -166,14 +180,14 @@ class Opaque(NamedTuple):
     text: str
 
 
-def default_of(row: Dict[str, Any]) -> Any:
+def default_of(row: dict[str, Any]) -> Any:
     default = row["default"]
     if default == "==SUPPRESS==":
         return argparse.SUPPRESS
     return Opaque(default["repr"]) if isinstance(default, dict) and "repr" in default else default
 
 
-def _add(target: Any, row: Dict[str, Any]) -> None:
+def _add(target: Any, row: dict[str, Any]) -> None:
     names: Sequence[str] = row["options"] or [row["dest"]]
     default = default_of(row)
     action = row["action"]
@@ -184,7 +198,7 @@ def _add(target: Any, row: Dict[str, Any]) -> None:
         target.add_argument(*positive, action=argparse.BooleanOptionalAction, default=default)
     else:
         convert = _converter(row.get("type"), row)
-        settings: Dict[str, Any] = {"default": default}
+        settings: dict[str, Any] = {"default": default}
         if convert is not None:
             settings["type"] = convert
         if "nargs" in row:
@@ -214,7 +228,7 @@ def build(version: str) -> Parser:
     serve = commands.add_parser("serve", usage=SERVE_USAGE, formatter_class=_WideHelp)
     for name in SUBCOMMANDS[2:]:
         commands.add_parser(name)
-    groups: Dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for row in read_table():
         title = row.get("group", "options")
         if title in ("options", "positional arguments"):
@@ -229,7 +243,3 @@ def build(version: str) -> Parser:
 class _WideHelp(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=max(int(os.environ.get("COLUMNS", "80")) - 2, 40))
-
-
-if sys.version_info < (3, 9):
-    raise SystemExit("the stand-in needs Python 3.9 or newer")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass
-from typing import Dict, List, Optional
 
 # nvidia-smi's own figures for the box of the incident.
 DEFAULT_NAME = "NVIDIA RTX PRO 6000 Blackwell Server Edition"
@@ -25,7 +25,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    gpus: List[Gpu]
+    gpus: list[Gpu]
     driver: str
     state: str
 
@@ -43,9 +43,9 @@ def default_state() -> str:
     return f"/tmp/stand-in-gpus-{os.getuid()}"
 
 
-def read_machine(folder: Optional[str]) -> Machine:
+def read_machine(folder: str | None) -> Machine:
     """gpus.json of `folder`: {count?, gpus?: [{uuid?, name?, memoryMib?, computeCapability?}], driver?, state?}."""
-    config: Dict[str, object] = {}
+    config: dict[str, object] = {}
     path = os.path.join(folder, "gpus.json") if folder else ""
     if path and os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -68,20 +68,24 @@ def read_machine(folder: Optional[str]) -> Machine:
     return Machine(gpus=gpus, driver=str(config.get("driver", DEFAULT_DRIVER)), state=str(state))
 
 
-def visible(machine: Machine, wish: Optional[str]) -> List[Gpu]:
+def visible(machine: Machine, wish: str | None) -> list[Gpu]:
     """CUDA_VISIBLE_DEVICES: UUIDs (a unique beginning is enough) or indexes, up to the first that does not exist."""
     if wish is None:
         return machine.gpus
-    chosen: List[Gpu] = []
+    chosen: list[Gpu] = []
     for word in (part.strip() for part in wish.split(",")):
-        found = [gpu for gpu in machine.gpus if (gpu.uuid.startswith(word) if word.startswith("GPU-") else str(gpu.index) == word)]
+        found = [
+            gpu
+            for gpu in machine.gpus
+            if (gpu.uuid.startswith(word) if word.startswith("GPU-") else str(gpu.index) == word)
+        ]
         if len(found) != 1:
             break
         chosen.append(found[0])
     return chosen
 
 
-def start_ticks(pid: int) -> Optional[int]:
+def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None when it is gone or a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -91,7 +95,7 @@ def start_ticks(pid: int) -> Optional[int]:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
-def grant(state: str, uuid: str, mib: int, pid: Optional[int] = None) -> None:
+def grant(state: str, uuid: str, mib: int, pid: int | None = None) -> None:
     """Records that `pid` (this process) holds memory; it counts as long as the process lives."""
     pid = os.getpid() if pid is None else pid
     os.makedirs(state, exist_ok=True)
@@ -101,13 +105,13 @@ def grant(state: str, uuid: str, mib: int, pid: Optional[int] = None) -> None:
     os.replace(path + ".new", path)
 
 
-def live_grants(state: str) -> List[Grant]:
+def live_grants(state: str) -> list[Grant]:
     """Grants whose process still lives; files of dead ones are removed."""
     try:
         names = sorted(name for name in os.listdir(state) if name.endswith(".json"))
     except OSError:
         return []
-    grants: List[Grant] = []
+    grants: list[Grant] = []
     for name in names:
         path = os.path.join(state, name)
         try:
@@ -123,11 +127,9 @@ def live_grants(state: str) -> List[Grant]:
 
 
 def _remove(path: str) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass
 
 
-def used_mib(grants: List[Grant], uuid: str) -> int:
+def used_mib(grants: list[Grant], uuid: str) -> int:
     return sum(held.mib for held in grants if held.uuid == uuid)

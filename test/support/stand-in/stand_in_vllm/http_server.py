@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Callable, Dict, Iterator, List, Optional, Set, Tuple, Union
+from typing import Callable
 
 REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed",
@@ -21,7 +23,7 @@ MAX_HEAD = 65_536
 class Request:
     method: str
     path: str
-    headers: Dict[str, str]
+    headers: dict[str, str]
     body: bytes
 
 
@@ -30,9 +32,9 @@ class Response:
     """`body` is the whole text, or pieces to send as they come."""
 
     status: int = 200
-    body: Union[str, Iterator[str]] = ""
-    content_type: Optional[str] = "application/json"
-    headers: Dict[str, str] = field(default_factory=dict)
+    body: str | Iterator[str] = ""
+    content_type: str | None = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 def json_response(value: object, status: int = 200) -> Response:
@@ -46,14 +48,16 @@ class ClientGone(Exception):
 class HttpServer:
     """`answer` runs in the connection's thread; `log_access` gets (client, request line, status)."""
 
-    def __init__(self, answer: Callable[[Request], Response], log_access: Callable[[str, str, int], None]) -> None:
+    def __init__(
+        self, answer: Callable[[Request], Response], log_access: Callable[[str, str, int], None]
+    ) -> None:
         self.answer = answer
         self.log_access = log_access
         self.busy = 0
         self.stuck = threading.Event()
         self.lock = threading.Lock()
-        self.connections: Set[socket.socket] = set()
-        self.listener: Optional[socket.socket] = None
+        self.connections: set[socket.socket] = set()
+        self.listener: socket.socket | None = None
 
     def listen(self, bound: socket.socket) -> bool:
         """False, and nobody is told, when somebody else listens on that address already (uvloop swallows the error)."""
@@ -77,10 +81,8 @@ class HttpServer:
     def close(self) -> None:
         """No new connections; idle ones are closed."""
         if self.listener is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self.listener.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             self.listener.close()
             self.listener = None
 
@@ -89,7 +91,9 @@ class HttpServer:
         with self.lock:
             self.connections.add(client)
         try:
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1) if client.family != socket.AF_UNIX else None
+            client.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+            ) if client.family != socket.AF_UNIX else None
             rest = b""
             while True:
                 request, rest = self._read(client, rest)
@@ -117,7 +121,7 @@ class HttpServer:
             return ""
         return f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
 
-    def _read(self, client: socket.socket, rest: bytes) -> Tuple[Optional[Request], bytes]:
+    def _read(self, client: socket.socket, rest: bytes) -> tuple[Request | None, bytes]:
         data = rest
         while b"\r\n\r\n" not in data:
             piece = client.recv(65_536)
@@ -127,7 +131,7 @@ class HttpServer:
         head, _, body = data.partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         method, target, _ = lines[0].split(" ", 2)
-        headers: Dict[str, str] = {}
+        headers: dict[str, str] = {}
         for line in lines[1:]:
             key, _, value = line.partition(":")
             headers[key.strip().lower()] = value.strip()
@@ -144,7 +148,7 @@ class HttpServer:
     def _respond(self, client: socket.socket, name: str, request: Request) -> bool:
         response = self.answer(request)
         self.log_access(name, f"{request.method} {request.path} HTTP/1.1", response.status)
-        lines: List[str] = [
+        lines: list[str] = [
             f"HTTP/1.1 {response.status} {REASONS.get(response.status, '')}",
             f"date: {time.strftime('%a, %d %b %Y %H:%M:%S GMT', time.gmtime())}",
             "server: uvicorn",
@@ -158,7 +162,9 @@ class HttpServer:
         if isinstance(response.body, str):
             body = response.body.encode()
             lines.append(f"content-length: {len(body)}")
-            client.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + (b"" if request.method == "HEAD" else body))
+            client.sendall(
+                "\r\n".join([*lines, "", ""]).encode("latin-1") + (b"" if request.method == "HEAD" else body)
+            )
             return keep
         lines.append("transfer-encoding: chunked")
         client.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))

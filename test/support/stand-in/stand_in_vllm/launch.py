@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
 
 from . import settings
 from .checkpoint import Checkpoint
@@ -30,7 +29,7 @@ class Launch:
     settings: Settings
     checkpoint: Checkpoint
     tokenizer_skipped: bool
-    served_names: Tuple[str, ...]
+    served_names: tuple[str, ...]
     max_model_len: int
     tensor_parallel: int
     pipeline_parallel: int
@@ -38,11 +37,11 @@ class Launch:
     load_format: str
     enforce_eager: bool
     prefix_caching: bool
-    quantization: Optional[str]
+    quantization: str | None
     gpu_memory_utilization: float
     max_num_seqs: int
     block_size: int
-    gpus: Tuple[Gpu, ...]
+    gpus: tuple[Gpu, ...]
     gpu_folder_state: str
     shutdown_timeout: int
     progress_bars: bool
@@ -73,7 +72,7 @@ class Launch:
 
 def worker_name(launch: Launch, rank: int) -> str:
     """Worker, Worker_TP1, Worker_PP0_TP1: as vLLM titles them."""
-    parts: List[str] = ["Worker"]
+    parts: list[str] = ["Worker"]
     if launch.pipeline_parallel > 1:
         parts.append(f"PP{rank // launch.tensor_parallel}")
     if launch.tensor_parallel > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Iterable, List
+from collections.abc import Iterable
 
 FOLDER = os.path.join(os.path.dirname(__file__), "logs")
 
@@ -49,13 +49,17 @@ def template(name: str, values: Iterable[object] = (), **replacements: str) -> s
     with open(os.path.join(FOLDER, name + ".txt"), encoding="utf-8") as file:
         text = file.read().rstrip("\n")
     site = os.path.dirname(os.path.dirname(__file__))
-    fixed = {"site": site, "bin": os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(site))), "bin"), "python": os.path.dirname(os.__file__)}
+    fixed = {
+        "site": site,
+        "bin": os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(site))), "bin"),
+        "python": os.path.dirname(os.__file__),
+    }
     for key, value in {**fixed, **replacements}.items():
         text = text.replace("{" + key + "}", value)
     return text
 
 
-def frames(text: str) -> List[str]:
+def frames(text: str) -> list[str]:
     """The frame lines of a recorded traceback: without its head and without the error itself."""
     lines = text.split("\n")
     first = next(index for index, line in enumerate(lines) if line.startswith("Traceback"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Dict
 
 from .gpu_state import start_ticks
 from .launch import Launch
@@ -16,11 +15,13 @@ def process_start_seconds() -> float:
     return boot + (start_ticks(os.getpid()) or 0) / os.sysconf("SC_CLK_TCK")
 
 
-def _cache_config(launch: Launch) -> Dict[str, str]:
+def _cache_config(launch: Launch) -> dict[str, str]:
     return {
         "_block_size_resolved": "True",
         "block_size": str(launch.block_size),
-        "cache_dtype": launch.checkpoint.kv_request or "auto" if launch.kv_cache_dtype == "auto" else launch.kv_cache_dtype,
+        "cache_dtype": launch.checkpoint.kv_request or "auto"
+        if launch.kv_cache_dtype == "auto"
+        else launch.kv_cache_dtype,
         "enable_prefix_caching": str(launch.prefix_caching),
         "engine": "0",
         "gpu_memory_utilization": str(launch.gpu_memory_utilization),
@@ -46,10 +47,38 @@ def render(launch: Launch, served: int) -> str:
     size = os.sysconf("SC_PAGE_SIZE")
     rows = [
         ("vllm:cache_config_info", "gauge", "Information of the LLMEngine CacheConfig", f"{{{labels}}} 1.0"),
-        ("vllm:num_requests_running", "gauge", "Number of requests in model execution batches.", f'{{engine="0",model_name="{name}"}} 0.0'),
-        ("vllm:request_success_total", "counter", "Count of successfully processed requests.", f'{{engine="0",finished_reason="length",model_name="{name}"}} {float(served)}'),
-        ("process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.", f" {float(pages[0] * size)}"),
-        ("process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", f" {float(pages[1] * size)}"),
-        ("process_start_time_seconds", "gauge", "Start time of the process since unix epoch in seconds.", f" {process_start_seconds()!r}"),
+        (
+            "vllm:num_requests_running",
+            "gauge",
+            "Number of requests in model execution batches.",
+            f'{{engine="0",model_name="{name}"}} 0.0',
+        ),
+        (
+            "vllm:request_success_total",
+            "counter",
+            "Count of successfully processed requests.",
+            f'{{engine="0",finished_reason="length",model_name="{name}"}} {float(served)}',
+        ),
+        (
+            "process_virtual_memory_bytes",
+            "gauge",
+            "Virtual memory size in bytes.",
+            f" {float(pages[0] * size)}",
+        ),
+        (
+            "process_resident_memory_bytes",
+            "gauge",
+            "Resident memory size in bytes.",
+            f" {float(pages[1] * size)}",
+        ),
+        (
+            "process_start_time_seconds",
+            "gauge",
+            "Start time of the process since unix epoch in seconds.",
+            f" {process_start_seconds()!r}",
+        ),
     ]
-    return "".join(f"# HELP {metric} {text}\n# TYPE {metric} {kind}\n{metric}{value}\n" for metric, kind, text, value in rows)
+    return "".join(
+        f"# HELP {metric} {text}\n# TYPE {metric} {kind}\n{metric}{value}\n"
+        for metric, kind, text, value in rows
+    )

@@ -6,7 +6,6 @@ import hashlib
 import os
 import sys
 from argparse import Namespace
-from typing import List, Optional
 
 from . import gpu_state, settings
 from .checkpoint import read_checkpoint
@@ -33,7 +32,11 @@ def prepare(args: Namespace, version: str, began: float) -> Launch:
     checkpoint = read_checkpoint(args.model, bool(args.trust_remote_code))
     max_len = args.max_model_len
     if max_len is None or max_len == -1:
-        max_len = min(checkpoint.max_len, chosen.max_len or checkpoint.max_len) if max_len == -1 else checkpoint.max_len
+        max_len = (
+            min(checkpoint.max_len, chosen.max_len or checkpoint.max_len)
+            if max_len == -1
+            else checkpoint.max_len
+        )
     elif max_len > checkpoint.max_len and os.environ.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN") != "1":
         raise EngineConfigRefused(
             f"User-specified max_model_len ({max_len}) is greater than the derived max_model_len "
@@ -44,7 +47,11 @@ def prepare(args: Namespace, version: str, began: float) -> Launch:
         )
     world = args.tensor_parallel_size * args.pipeline_parallel_size
     machine = gpu_state.read_machine(gpu_folder())
-    gpus = gpu_state.visible(machine, os.environ.get("CUDA_VISIBLE_DEVICES")) if chosen.platform == "cuda" else []
+    gpus = (
+        gpu_state.visible(machine, os.environ.get("CUDA_VISIBLE_DEVICES"))
+        if chosen.platform == "cuda"
+        else []
+    )
     if chosen.platform == "cuda" and world > len(gpus):
         raise EngineConfigRefused(
             f"World size ({world}) is larger than the number of available GPUs ({len(gpus)}) in this node. If this is intentional and you are "
@@ -75,21 +82,23 @@ def prepare(args: Namespace, version: str, began: float) -> Launch:
     )
 
 
-def tasks_of(args: Namespace) -> List[str]:
+def tasks_of(args: Namespace) -> list[str]:
     pooling = args.runner == "pooling" or args.convert in ("embed", "classify", "reward")
     return ["token_embed", "embed"] if pooling else ["generate"]
 
 
-def keys_of(args: Namespace) -> List[str]:
+def keys_of(args: Namespace) -> list[str]:
     """--api-key may hold several; VLLM_API_KEY is one."""
     given = args.api_key or ([os.environ["VLLM_API_KEY"]] if os.environ.get("VLLM_API_KEY") else [])
     return list(given)
 
 
-def fingerprint_of(args: Namespace, version: str) -> Optional[str]:
+def fingerprint_of(args: Namespace, version: str) -> str | None:
     if args.fingerprint_mode == "none":
         return None
     if args.fingerprint_mode == "custom":
         return str(args.fingerprint_value)
-    digest = hashlib.sha256(repr(sorted((key, str(value)) for key, value in vars(args).items())).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(
+        repr(sorted((key, str(value)) for key, value in vars(args).items())).encode()
+    ).hexdigest()[:8]
     return digest if args.fingerprint_mode == "hash" else f"vllm-{version}-{digest}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from typing import Dict, List, Tuple
 
 from .log import Log
 
 
-def _table() -> Dict[int, Tuple[int, str]]:
+def _table() -> dict[int, tuple[int, str]]:
     """pid -> (parent, comm)."""
-    found: Dict[int, Tuple[int, str]] = {}
+    found: dict[int, tuple[int, str]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -25,19 +25,19 @@ def _table() -> Dict[int, Tuple[int, str]]:
 
 def kill_tree(pid: int, log: Log) -> None:
     table = _table()
-    below: List[int] = []
+    below: list[int] = []
     parents = {pid}
     while parents:
         parents = {child for child, (parent, _) in table.items() if parent in parents}
         below += sorted(parents)
     for child in below:
-        log.warning("system_utils.py:226", f"[shutdown] force killing sub process {table[child][1]} pid {child}")
+        log.warning(
+            "system_utils.py:226", f"[shutdown] force killing sub process {table[child][1]} pid {child}"
+        )
         _kill(child)
     _kill(pid)
 
 
 def _kill(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

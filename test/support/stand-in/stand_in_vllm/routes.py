@@ -7,7 +7,8 @@ import json
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from . import completions, metrics
 from .http_server import Request, Response, json_response
@@ -26,7 +27,14 @@ Handler = Callable[[Request], Response]
 class Api:
     """Answers requests. `engine_dead` and `draining` are set by the API server; `on_running` hears +1 and -1 of each request."""
 
-    def __init__(self, launch: Launch, fingerprint: Optional[str], keys: List[str], tasks: List[str], on_running: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        fingerprint: str | None,
+        keys: list[str],
+        tasks: list[str],
+        on_running: Callable[[int], None],
+    ) -> None:
         self.launch = launch
         self.keys = keys
         self.generates = "generate" in tasks
@@ -43,20 +51,22 @@ class Api:
             token_seconds=launch.settings.token_seconds,
             vocabulary=checkpoint.vocabulary,
         )
-        self.handlers: Dict[Tuple[str, str], Handler] = self._handlers()
+        self.handlers: dict[tuple[str, str], Handler] = self._handlers()
 
-    def route_rows(self) -> List[Tuple[str, str]]:
+    def route_rows(self) -> list[tuple[str, str]]:
         rows = [*ALWAYS_BEFORE, *(GENERATE if self.generates else POOLING)]
         return [(row.split(" ", 1)[0], row.split(" ", 1)[1]) for row in rows]
 
-    def _handlers(self) -> Dict[Tuple[str, str], Handler]:
-        handlers: Dict[Tuple[str, str], Handler] = {
+    def _handlers(self) -> dict[tuple[str, str], Handler]:
+        handlers: dict[tuple[str, str], Handler] = {
             ("GET", "/health"): self._health,
             ("GET", "/ping"): self._health,
             ("POST", "/ping"): self._health,
             ("GET", "/load"): lambda _: json_response({"server_load": 0}),
             ("GET", "/version"): lambda _: json_response({"version": self.launch.version}),
-            ("GET", "/metrics"): lambda _: Response(200, metrics.render(self.launch, self.served), "text/plain; version=1.0.0; charset=utf-8"),
+            ("GET", "/metrics"): lambda _: Response(
+                200, metrics.render(self.launch, self.served), "text/plain; version=1.0.0; charset=utf-8"
+            ),
             ("GET", "/openapi.json"): self._openapi,
             ("GET", "/v1/models"): self._models,
             ("POST", "/tokenize"): self._tokenize,
@@ -78,14 +88,20 @@ class Api:
         if handler is not None:
             return handler(request)
         if any(path == request.path for path, _ in self.route_rows()):
-            if (request.method, request.path) in {(method, path) for path, methods in self.route_rows() for method in methods.split(", ")}:
-                return completions.error("the stand-in does not answer this route", "NotImplementedError", 500)
+            if (request.method, request.path) in {
+                (method, path) for path, methods in self.route_rows() for method in methods.split(", ")
+            }:
+                return completions.error(
+                    "the stand-in does not answer this route", "NotImplementedError", 500
+                )
             return json_response({"detail": "Method Not Allowed"}, 405)
         return json_response({"detail": "Not Found"}, 404)
 
     def _has_key(self, request: Request) -> bool:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and any(hmac.compare_digest(token.encode(), key.encode()) for key in self.keys)
+        return scheme.lower() == "bearer" and any(
+            hmac.compare_digest(token.encode(), key.encode()) for key in self.keys
+        )
 
     def _health(self, _: Request) -> Response:
         return Response(503 if self.engine_dead.is_set() else 200, "", None)
@@ -107,20 +123,32 @@ class Api:
         return json_response({"object": "list", "data": data})
 
     def _openapi(self, _: Request) -> Response:
-        paths: Dict[str, Dict[str, object]] = {}
+        paths: dict[str, dict[str, object]] = {}
         for path, methods in self.route_rows():
             if path not in ("/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"):
                 for method in methods.split(", "):
-                    paths.setdefault(path, {})[method.lower()] = {"responses": {"200": {"description": "Successful Response"}}}
-        return json_response({"openapi": "3.1.0", "info": {"title": "FastAPI", "version": "0.1.0"}, "paths": paths})
+                    paths.setdefault(path, {})[method.lower()] = {
+                        "responses": {"200": {"description": "Successful Response"}}
+                    }
+        return json_response(
+            {"openapi": "3.1.0", "info": {"title": "FastAPI", "version": "0.1.0"}, "paths": paths}
+        )
 
-    def _body(self, request: Request) -> Tuple[Dict[str, Any], Optional[Response]]:
+    def _body(self, request: Request) -> tuple[dict[str, Any], Response | None]:
         try:
             body = json.loads(request.body or b"null")
         except ValueError as problem:
-            return {}, completions.error(f"1 validation error:\n  {{'type': 'json_invalid', 'msg': 'JSON decode error', 'ctx': {{'error': '{problem}'}}}}", "Bad Request", 400)
+            return {}, completions.error(
+                f"1 validation error:\n  {{'type': 'json_invalid', 'msg': 'JSON decode error', 'ctx': {{'error': '{problem}'}}}}",
+                "Bad Request",
+                400,
+            )
         if not isinstance(body, dict):
-            return {}, completions.error("1 validation error:\n  {'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': None}", "Bad Request", 400)
+            return {}, completions.error(
+                "1 validation error:\n  {'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': None}",
+                "Bad Request",
+                400,
+            )
         return body, None
 
     def _tokenize(self, request: Request) -> Response:
@@ -128,7 +156,14 @@ class Api:
         if refusal is not None:
             return refusal
         count = completions.prompt_tokens(body.get("prompt", ""))
-        return json_response({"count": count, "max_model_len": self.launch.max_model_len, "tokens": list(range(count)), "token_strs": None})
+        return json_response(
+            {
+                "count": count,
+                "max_model_len": self.launch.max_model_len,
+                "tokens": list(range(count)),
+                "token_strs": None,
+            }
+        )
 
     def _invocations(self, request: Request) -> Response:
         body, refusal = self._body(request)
@@ -139,11 +174,20 @@ class Api:
         if refusal is not None:
             return refusal
         if self.engine_dead.is_set():
-            return completions.error("EngineCore encountered an issue. See stack trace (above) for the root cause.", "InternalServerError", 500)
+            return completions.error(
+                "EngineCore encountered an issue. See stack trace (above) for the root cause.",
+                "InternalServerError",
+                500,
+            )
         stop_at_once = self.draining.is_set()
         abort_all = self.launch.shutdown_timeout == 0
         self.on_running(1)
-        response = completions.complete(self.model, body, chat, lambda: stop_at_once or self.engine_dead.is_set() or (abort_all and self.draining.is_set()))
+        response = completions.complete(
+            self.model,
+            body,
+            chat,
+            lambda: stop_at_once or self.engine_dead.is_set() or (abort_all and self.draining.is_set()),
+        )
         if isinstance(response.body, str):
             self._finished()
             return response

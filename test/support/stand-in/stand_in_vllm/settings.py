@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Mapping, Optional
 
 
 @dataclass(frozen=True)
@@ -16,13 +16,13 @@ class Settings:
     death_seconds: float
     token_seconds: float
     die_after_seconds: float
-    fail: Optional[str]
-    fail_argument: Optional[str]
-    max_len: Optional[int]
+    fail: str | None
+    fail_argument: str | None
+    max_len: int | None
     shards: int
     platform: str
     fp8_kv: str
-    gpu_state: Optional[str]
+    gpu_state: str | None
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:

@@ -8,15 +8,17 @@ import sys
 import time
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
-from typing import List, Optional
 
-from . import failures, gpu_state, launch as stage
+from . import failures, gpu_state
+from . import launch as stage
 from .launch import Launch, worker_name
 from .log import Log, plain, template, write
 from .title import prefix, set_title
 
 
-def run(launch: Launch, rank: int, status: Connection, death: Connection, shared_names: List[str], rendezvous: str) -> None:
+def run(
+    launch: Launch, rank: int, status: Connection, death: Connection, shared_names: list[str], rendezvous: str
+) -> None:
     """Body of the process. `status` says ready or failed; `death` closes with the engine."""
     name = worker_name(launch, rank)
     set_title(f"{prefix()}::{name}")
@@ -33,7 +35,7 @@ def run(launch: Launch, rank: int, status: Connection, death: Connection, shared
     # From here on TERM is the engine's business: the worker goes when the engine lets go of it.
     signal.signal(signal.SIGTERM, lambda *_: None)
     if not _send(status, ("ready", None)):
-        plain(f"BrokenPipeError: [Errno 32] Broken pipe")
+        plain("BrokenPipeError: [Errno 32] Broken pipe")
         _leave(shared)
     _capture(launch, rank)
     death.poll(None)
@@ -49,7 +51,7 @@ def _send(status: Connection, message: object) -> bool:
         return False
 
 
-def _leave(shared: List[SharedMemory]) -> None:
+def _leave(shared: list[SharedMemory]) -> None:
     for segment in shared:
         segment.close()
     sys.stdout.flush()
@@ -78,7 +80,9 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
         log.info("gpu/model_runner.py:392", "Loading model from scratch...")
         failures.raise_at_attention(launch)
         attention = "TRITON_MLA" if launch.checkpoint.is_mla else "FLASH_ATTN"
-        log.info("cuda.py:507", f"Using {attention} attention backend out of potential backends: ['{attention}']")
+        log.info(
+            "cuda.py:507", f"Using {attention} attention backend out of potential backends: ['{attention}']"
+        )
     else:
         log.info("cpu_model_runner.py:68", f"Starting to load model {model}...")
     log.info("base_loader.py:82", "Initializing model took 0.036520 seconds")
@@ -91,7 +95,10 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
         failures.raise_at_attention(launch)
         return
     if not launch.enforce_eager and rank == 0:
-        cache = os.path.join(os.environ.get("VLLM_CACHE_ROOT", os.path.expanduser("~/.cache/vllm")), "torch_compile_cache/0123456789/rank_0_0/backbone")
+        cache = os.path.join(
+            os.environ.get("VLLM_CACHE_ROOT", os.path.expanduser("~/.cache/vllm")),
+            "torch_compile_cache/0123456789/rank_0_0/backbone",
+        )
         log.info("backends.py:1105", f"Using cache directory: {cache} for vLLM's torch.compile")
         log.info("backends.py:1167", "Dynamo bytecode transform time: 0.31 s")
         log.info("backends.py:399", "Compiling a graph for compile range (1, 2048) takes 0.52 s")
@@ -99,26 +106,34 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
     log.info("gpu_worker.py:759", "Available KV cache memory: 61.42 GiB")
 
 
-def _load_weights(launch: Launch, rank: int, log: Log, gpu: Optional[gpu_state.Gpu]) -> None:
+def _load_weights(launch: Launch, rank: int, log: Log, gpu: gpu_state.Gpu | None) -> None:
     if launch.load_format == "dummy":
         shards = launch.settings.shards if launch.on_gpu else 0
     elif launch.checkpoint.weight_files == 0 or launch.settings.fail == "missing-files":
         raise failures.WorkerFailed(
             "multiproc_executor.py:953",
-            template("worker-load", error=f"RuntimeError: Cannot find any model weights with `{launch.checkpoint.path}`"),
+            template(
+                "worker-load",
+                error=f"RuntimeError: Cannot find any model weights with `{launch.checkpoint.path}`",
+            ),
             "Cannot find any model weights",
         )
     else:
         shards = launch.checkpoint.weight_files
     began = time.monotonic()
     for done in range(shards + 1):
-        launch.wait_until(stage.WEIGHTS_FIRST + (stage.WEIGHTS_LAST - stage.WEIGHTS_FIRST) * done / max(shards, 1))
+        launch.wait_until(
+            stage.WEIGHTS_FIRST + (stage.WEIGHTS_LAST - stage.WEIGHTS_FIRST) * done / max(shards, 1)
+        )
         if done == (shards + 1) // 2:
             failures.raise_while_loading(launch, gpu, rank)
         if rank == 0 and shards and launch.progress_bars:
             passed = time.monotonic() - began
             percent = 100 * done // shards
-            write(2, f"Loading safetensors checkpoint shards: {percent:>3}% Completed | {done}/{shards} [00:{int(passed):02d}<00:00, {done / max(passed, 0.01):.2f}it/s]\n")
+            write(
+                2,
+                f"Loading safetensors checkpoint shards: {percent:>3}% Completed | {done}/{shards} [00:{int(passed):02d}<00:00, {done / max(passed, 0.01):.2f}it/s]\n",
+            )
     if shards:
         took = time.monotonic() - began
         if launch.load_format != "dummy":
@@ -143,8 +158,12 @@ def _capture(launch: Launch, rank: int) -> None:
             if form is None:
                 text = f"\rCapturing CUDA graphs ({kind}): {percent:3.0f}%|{'█' * done}{' ' * (total - done)}| {done}/{total} [00:00<00:00, 9.99it/s]"
             else:
-                text = "\r" + form.format(desc=f"Capturing CUDA graphs ({kind})", percentage=percent, n_fmt=done, total_fmt=total)
+                text = "\r" + form.format(
+                    desc=f"Capturing CUDA graphs ({kind})", percentage=percent, n_fmt=done, total_fmt=total
+                )
             write(2, text)
         if form is None and os.environ.get("TQDM_DISABLE") != "1":
             write(2, "\n")
-    Log(worker_name(launch, rank)).info("gpu/model_runner.py:1128", "Graph capturing finished in 1 secs, took 0.52 GiB")
+    Log(worker_name(launch, rank)).info(
+        "gpu/model_runner.py:1128", "Graph capturing finished in 1 secs, took 0.52 GiB"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from .yaml_scalars import YamlError, read_quoted, resolve_plain
 
@@ -36,7 +36,7 @@ def is_complete(text: str) -> bool:
     return True
 
 
-def read_flow(text: str, at: int) -> Tuple[Any, int]:
+def read_flow(text: str, at: int) -> tuple[Any, int]:
     """The node at `at` and the index after it."""
     at = _skip_space(text, at)
     char = text[at : at + 1]
@@ -59,8 +59,8 @@ def _skip_space(text: str, at: int) -> int:
     return at
 
 
-def _read_list(text: str, at: int) -> Tuple[List[Any], int]:
-    items: List[Any] = []
+def _read_list(text: str, at: int) -> tuple[list[Any], int]:
+    items: list[Any] = []
     while True:
         at = _skip_space(text, at)
         if text[at] == "]":
@@ -78,8 +78,8 @@ def _read_list(text: str, at: int) -> Tuple[List[Any], int]:
             raise YamlError(f"expected ',' or ']', but got {text[at]!r}")
 
 
-def _read_mapping(text: str, at: int) -> Tuple[Dict[Any, Any], int]:
-    result: Dict[Any, Any] = {}
+def _read_mapping(text: str, at: int) -> tuple[dict[Any, Any], int]:
+    result: dict[Any, Any] = {}
     while True:
         at = _skip_space(text, at)
         if text[at] == "}":

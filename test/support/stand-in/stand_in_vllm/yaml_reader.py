@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from .yaml_flow import is_complete, read_flow, strip_comment
 from .yaml_scalars import YamlError, read_quoted, resolve_plain
 
-_KEY = re.compile(r"""(?P<key>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#&*!|>'"%@`\[\]{},?-][^#]*?|-[^\s#][^#]*?)\s*:(?= |$)""")
+_KEY = re.compile(
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#&*!|>'"%@`\[\]{},?-][^#]*?|-[^\s#][^#]*?)\s*:(?= |$)"""
+)
 _BLOCK_SCALAR = re.compile(r"(?P<style>[|>])(?P<marks>[-+1-9]{0,2})\s*(?:#.*)?")
 
 
@@ -61,8 +63,8 @@ class _Reader:
         self.lines[self.at] = content
         return self.value(least - 1)
 
-    def sequence(self, indent: int) -> List[Any]:
-        items: List[Any] = []
+    def sequence(self, indent: int) -> list[Any]:
+        items: list[Any] = []
         while True:
             self.skip_blank()
             if self.done() or _indent(self.lines[self.at]) != indent:
@@ -82,8 +84,8 @@ class _Reader:
                 self.lines[self.at] = content[1:].lstrip()
                 items.append(self.value(indent))
 
-    def mapping(self, indent: int) -> Dict[Any, Any]:
-        result: Dict[Any, Any] = {}
+    def mapping(self, indent: int) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
         while True:
             self.skip_blank()
             if self.done() or _indent(self.lines[self.at]) != indent:
@@ -160,9 +162,9 @@ class _Reader:
         return value
 
     def block_scalar(self, style: str, marks: str, parent: int) -> str:
-        given: Optional[int] = next((int(mark) for mark in marks if mark.isdigit()), None)
+        given: int | None = next((int(mark) for mark in marks if mark.isdigit()), None)
         indent = None if given is None else max(parent, 0) + given
-        lines: List[str] = []
+        lines: list[str] = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if line.strip():
@@ -180,7 +182,7 @@ class _Reader:
         return text + "\n" + ("\n" * blanks if "+" in marks else "")
 
 
-def _split_blanks(lines: List[str]) -> Tuple[List[str], int]:
+def _split_blanks(lines: list[str]) -> tuple[list[str], int]:
     count = 0
     while lines and not lines[-1].strip():
         lines = lines[:-1]
@@ -188,7 +190,7 @@ def _split_blanks(lines: List[str]) -> Tuple[List[str], int]:
     return lines, count
 
 
-def _fold_lines(lines: List[str]) -> str:
+def _fold_lines(lines: list[str]) -> str:
     out = ""
     for number, line in enumerate(lines):
         if number == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, List, Tuple
+from typing import Any
 
 Value = Any
 
@@ -15,7 +15,9 @@ _BOOLEANS = {
     for word in (base, base.capitalize(), base.upper())
 }
 # Source: PyYAML resolver.py, the expressions of its implicit resolvers.
-_INT = re.compile(r"[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+")
+_INT = re.compile(
+    r"[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+"
+)
 _FLOAT = re.compile(
     r"[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?"
     r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
@@ -44,13 +46,13 @@ def resolve_plain(text: str) -> Value:
     return text
 
 
-def _sign(text: str) -> Tuple[int, str]:
+def _sign(text: str) -> tuple[int, str]:
     if text[0] in "+-":
         return (-1 if text[0] == "-" else 1), text[1:]
     return 1, text
 
 
-def _sixty(parts: List[str], number: Any) -> Any:
+def _sixty(parts: list[str], number: Any) -> Any:
     total = number(0)
     for part in parts:
         total = total * 60 + number(part)
@@ -77,10 +79,10 @@ def _read_float(text: str) -> float:
     return sign * float(_sixty(digits.split(":"), float))
 
 
-def read_quoted(text: str, start: int) -> Tuple[str, int]:
+def read_quoted(text: str, start: int) -> tuple[str, int]:
     """The string whose opening quote stands at `start`, and the index after its closing quote."""
     quote = text[start]
-    out: List[str] = []
+    out: list[str] = []
     at = start + 1
     while True:
         if at >= len(text):
@@ -102,7 +104,7 @@ def read_quoted(text: str, start: int) -> Tuple[str, int]:
             at += 1
 
 
-def _fold(text: str, at: int) -> Tuple[str, int]:
+def _fold(text: str, at: int) -> tuple[str, int]:
     """A line break inside a scalar is a space; blank lines after it are line breaks."""
     match = re.match(r"[ \t]*\n((?:[ \t]*\n)*)[ \t]*", text[at:])
     if match is None:
@@ -111,7 +113,7 @@ def _fold(text: str, at: int) -> Tuple[str, int]:
     return ("\n" * blanks if blanks else " "), at + match.end()
 
 
-def _read_escape(text: str, at: int) -> Tuple[str, int]:
+def _read_escape(text: str, at: int) -> tuple[str, int]:
     char = text[at : at + 1]
     if not char:
         raise YamlError("found unexpected end of stream while scanning a quoted scalar")

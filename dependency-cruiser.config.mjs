@@ -6,11 +6,16 @@ export default {
   forbidden: [
     {
       name: "core-is-pure",
-      comment: "core/ may import core/, zod, the pure libraries and node:crypto (for createHash), nothing else",
+      comment:
+        "core/ may import core/, zod, the pure libraries and node:crypto (for createHash), nothing else",
       severity: "error",
       from: { path: "^provider/src/core/" },
       to: {
-        pathNot: ["^provider/src/core/", ...pureLibraries.map((name) => `(^|/)node_modules/${name}/`), "^(node:)?crypto$"],
+        pathNot: [
+          "^provider/src/core/",
+          ...pureLibraries.map((name) => `(^|/)node_modules/${name}/`),
+          "^(node:)?crypto$",
+        ],
       },
     },
     {

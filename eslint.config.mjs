@@ -22,7 +22,10 @@ export default defineConfig(
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-non-null-assertion": "error",
       "@typescript-eslint/no-unsafe-type-assertion": "error",
-      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/consistent-type-exports": "error",
       // Numbers print as one expects; what the rule is for are objects and undefined.
@@ -35,7 +38,16 @@ export default defineConfig(
     // What dependency-cruiser cannot see of "core is pure".
     files: ["provider/src/core/**/*.ts"],
     rules: {
-      "no-restricted-globals": ["error", "process", "console", "fetch", "performance", "setTimeout", "setInterval", "require"],
+      "no-restricted-globals": [
+        "error",
+        "process",
+        "console",
+        "fetch",
+        "performance",
+        "setTimeout",
+        "setInterval",
+        "require",
+      ],
       "no-restricted-properties": [
         "error",
         { object: "Date", property: "now", message: "core has no clock" },
@@ -47,7 +59,11 @@ export default defineConfig(
       ],
       "@typescript-eslint/no-restricted-imports": [
         "error",
-        { paths: [{ name: "node:crypto", allowImportNames: ["createHash"], message: "core has no randomness" }] },
+        {
+          paths: [
+            { name: "node:crypto", allowImportNames: ["createHash"], message: "core has no randomness" },
+          ],
+        },
       ],
     },
   },
@@ -61,6 +77,7 @@ export default defineConfig(
       "@typescript-eslint/no-unsafe-argument": "off",
       "@typescript-eslint/no-unsafe-return": "off",
       "@typescript-eslint/require-await": "off",
+      "@typescript-eslint/unbound-method": "off",
     },
   },
   {

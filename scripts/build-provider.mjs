@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -27,7 +27,11 @@ const COMPILED = new Map([
  */
 export async function buildProvider({ always = false } = {}) {
   const files = await sourceFiles();
-  const hash = await hashOf([...files, join(provider, "tsconfig.json"), join(repositoryFolder, "tsconfig.base.json")]);
+  const hash = await hashOf([
+    ...files,
+    join(provider, "tsconfig.json"),
+    join(repositoryFolder, "tsconfig.base.json"),
+  ]);
   if (!always && existsSync(output) && (await readFile(stamp, "utf8").catch(() => "")) === hash) return false;
   say("building provider");
   // Built aside: whoever runs the old dist meanwhile keeps a whole one, and a cut build leaves it as it was.
@@ -41,8 +45,11 @@ export async function buildProvider({ always = false } = {}) {
       await mkdir(dirname(target), { recursive: true });
       await cp(file, target);
     }
-    const missing = files.map((file) => expectedOutput(file)).filter((name) => !existsSync(join(temporary, name)));
-    if (missing.length > 0) throw new Error(`Cannot build provider: nothing was made for ${missing.join(", ")}`);
+    const missing = files
+      .map((file) => expectedOutput(file))
+      .filter((name) => !existsSync(join(temporary, name)));
+    if (missing.length > 0)
+      throw new Error(`Cannot build provider: nothing was made for ${missing.join(", ")}`);
     await rm(output, { recursive: true, force: true });
     await rename(temporary, output);
   } finally {
@@ -54,8 +61,8 @@ export async function buildProvider({ always = false } = {}) {
 
 /** @returns {Promise<string[]>} absolute paths, sorted */
 async function sourceFiles() {
-  const entries = await readdir(source, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const names = await readdir(source, { recursive: true });
+  const files = names.map((name) => join(source, name)).filter((path) => statSync(path).isFile());
   // Left by Python and its linters.
   return files.filter((file) => !/(^|\/)(__pycache__|\.[^/]*)(\/|$)/.test(relative(source, file))).sort();
 }
@@ -67,14 +74,20 @@ function expectedOutput(file) {
   if (name.endsWith(".d.ts")) return ".";
   if (DATA_FILES.has(extension)) return name;
   const compiled = COMPILED.get(extension);
-  if (compiled === undefined) throw new Error(`Cannot build provider: do not know what to do with src/${name}`);
+  if (compiled === undefined)
+    throw new Error(`Cannot build provider: do not know what to do with src/${name}`);
   return name.slice(0, -extension.length) + compiled;
 }
 
 /** @param {readonly string[]} files */
 async function hashOf(files) {
   const hash = createHash("sha256");
-  for (const file of files) hash.update(relative(provider, file)).update("\0").update(await readFile(file)).update("\0");
+  for (const file of files)
+    hash
+      .update(relative(provider, file))
+      .update("\0")
+      .update(await readFile(file))
+      .update("\0");
   return hash.digest("hex");
 }
 

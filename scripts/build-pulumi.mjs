@@ -36,7 +36,9 @@ const REPORT_EVERY_SECONDS = 15;
 export async function buildFromModuleProxy(root) {
   const go = await capture("go", ["version"], { timeoutSeconds: 30 });
   if (go.code !== 0) throw new Error("needs Go (1.25 or newer), which is not on PATH");
-  say(`Pulumi CLI ${PULUMI_VERSION}: building from the Go module proxy with ${go.stdout.trim()}; about 8 min, once`);
+  say(
+    `Pulumi CLI ${PULUMI_VERSION}: building from the Go module proxy with ${go.stdout.trim()}; about 8 min, once`,
+  );
   // Outside the folder that is thrown away after a cut run: the next run goes on where this one stopped.
   const buildCache = join(cacheFolder(), `pulumi-${PULUMI_VERSION}.go-build`);
   const env = { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=mod", GOCACHE: buildCache, GOWORK: "off" };
@@ -66,7 +68,9 @@ async function compile(args, cwd, env) {
   let packages = 0;
   const begin = Date.now();
   const timer = setInterval(() => {
-    say(`    ${String(packages)} packages compiled, ${String(Math.round((Date.now() - begin) / 1000))} s so far`);
+    say(
+      `    ${String(packages)} packages compiled, ${String(Math.round((Date.now() - begin) / 1000))} s so far`,
+    );
   }, REPORT_EVERY_SECONDS * 1000);
   try {
     // With -v every finished package is one line.
@@ -85,5 +89,6 @@ async function compile(args, cwd, env) {
  */
 async function runGo(args, cwd, env, timeoutSeconds, onLine) {
   const result = await capture("go", args, { cwd, env, timeoutSeconds, onLine });
-  if (result.code !== 0) throw new Error(`go ${args.slice(0, 2).join(" ")} failed:\n${lastLines(result.stderr)}`);
+  if (result.code !== 0)
+    throw new Error(`go ${args.slice(0, 2).join(" ")} failed:\n${lastLines(result.stderr)}`);
 }

@@ -5,7 +5,7 @@ import { repositoryFolder } from "./places.mjs";
 import { capture, failWith } from "./processes.mjs";
 
 const LONGEST = 300;
-const COUNTED = new Set([".ts", ".js", ".mjs", ".py", ".sh"]);
+const CODE = new Set([".ts", ".js", ".mjs", ".py", ".sh"]);
 /** Names that fit everything say nothing. */
 const EMPTY_NAMES = /^(utils?|helpers?|common|types?|managers?|services?|misc|shared|lib)$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -13,7 +13,9 @@ const SNAKE = /^(__[a-z]+__|[a-z0-9]+(_[a-z0-9]+)*)$/;
 const KEBAB_FILES = new Set([".ts", ".js", ".mjs", ".sh"]);
 
 // Files in work count too, ignored ones do not.
-const listed = await capture("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: repositoryFolder });
+const listed = await capture("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: repositoryFolder,
+});
 if (listed.code !== 0) failWith(`Cannot list files: ${listed.stderr}`);
 const problems = [];
 for (const path of listed.stdout.split("\n").filter((line) => line !== "")) {
@@ -21,6 +23,7 @@ for (const path of listed.stdout.split("\n").filter((line) => line !== "")) {
   // Deleted, not yet committed.
   if (text === undefined) continue;
   const extension = extname(path);
+  if (!CODE.has(extension)) continue;
   for (const part of path.split("/")) {
     const [name = ""] = part.split(".");
     const words = name.split(/[-_]/);
@@ -30,8 +33,9 @@ for (const path of listed.stdout.split("\n").filter((line) => line !== "")) {
   }
   const [name = ""] = basename(path).split(".");
   if (KEBAB_FILES.has(extension) && !KEBAB.test(name)) problems.push(`${path}: not kebab-case`);
-  if (extension === ".py" && !SNAKE.test(name)) problems.push(`${path}: not snake_case, as Python modules are`);
+  if (extension === ".py" && !SNAKE.test(name))
+    problems.push(`${path}: not snake_case, as Python modules are`);
   const lines = text.split("\n").length - 1;
-  if (COUNTED.has(extension) && lines > LONGEST) problems.push(`${path}: ${String(lines)} lines, at most ${String(LONGEST)}`);
+  if (lines > LONGEST) problems.push(`${path}: ${String(lines)} lines, at most ${String(LONGEST)}`);
 }
 if (problems.length > 0) failWith(problems.join("\n"));

@@ -2,7 +2,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildProvider } from "./build-provider.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, lastLines } from "./processes.mjs";
 
@@ -36,7 +35,6 @@ const READERS = {
 
 const folder = await mkdtemp(join(tmpdir(), "pulumi-vllm-pack-"));
 try {
-  await buildProvider();
   await checkFiles();
   await checkInstalled();
 } catch (error) {
@@ -48,10 +46,14 @@ try {
 
 async function checkFiles() {
   /** @type {{ files: { path: string }[] }[]} */
-  const [listed] = JSON.parse(await run("npm", ["pack", "--json", "--dry-run", "--ignore-scripts"], provider));
+  const [listed] = JSON.parse(
+    await run("npm", ["pack", "--json", "--dry-run", "--ignore-scripts"], provider),
+  );
   const paths = (listed?.files ?? []).map((file) => file.path);
   const stray = paths.filter((path) => !KINDS.some(({ pattern }) => pattern.test(path)));
-  const absent = KINDS.filter(({ pattern }) => !paths.some((path) => pattern.test(path))).map(({ kind }) => kind);
+  const absent = KINDS.filter(({ pattern }) => !paths.some((path) => pattern.test(path))).map(
+    ({ kind }) => kind,
+  );
   if (stray.length > 0) throw new Error(`Published, but of no known kind: ${stray.join(", ")}`);
   if (absent.length > 0) throw new Error(`Not published: ${absent.join(", ")}`);
 }
@@ -64,7 +66,10 @@ async function checkInstalled() {
   );
   const project = join(folder, "project");
   await mkdir(project);
-  await writeFile(join(project, "package.json"), JSON.stringify({ name: "reader", private: true, type: "module" }));
+  await writeFile(
+    join(project, "package.json"),
+    JSON.stringify({ name: "reader", private: true, type: "module" }),
+  );
   // --prefer-offline: npm ci has just put all of it into npm's cache.
   const install = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   await run("npm", [...install, join(folder, packed?.filename ?? "")], project);
@@ -79,6 +84,7 @@ async function checkInstalled() {
 /** @param {string} command @param {string[]} args @param {string} cwd @returns {Promise<string>} its stdout */
 async function run(command, args, cwd) {
   const result = await capture(command, args, { cwd });
-  if (result.code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(result.stderr, 10)}`);
+  if (result.code !== 0)
+    throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(result.stderr, 10)}`);
   return result.stdout;
 }

@@ -16,7 +16,8 @@ if (reason !== undefined) {
   const code = await stream("npm", ["ci", "--no-audit", "--no-fund"], { cwd: repositoryFolder });
   if (code !== 0) failWith("Cannot set up: `npm ci` failed (its lines are above)");
 }
-await buildProvider().catch(failWith);
+// `npm run check` builds as one of its own steps, to show a broken build beside the rest.
+if (!process.argv.includes("--install-only")) await buildProvider().catch(failWith);
 
 /**
  * Compares what is installed with the lock file, package by package: `npm install` by hand counts as well.
@@ -31,7 +32,8 @@ async function whyInstall() {
     const found = present[path]?.version;
     // Optional packages are for other platforms as well.
     if (!isInstalledFromRegistry || (entry.optional === true && found === undefined)) continue;
-    if (found !== entry.version) return `${path} is ${found ?? "missing"}, the lock file says ${entry.version ?? "?"}`;
+    if (found !== entry.version)
+      return `${path} is ${found ?? "missing"}, the lock file says ${entry.version ?? "?"}`;
   }
   return undefined;
 }

@@ -6,7 +6,9 @@ import { ensurePythonTools } from "./setup-python-tools.mjs";
 
 const ruff = join(await ensurePythonTools().catch(failWith), "ruff");
 const codes = [
-  await stream(join(nodeBinFolder, "prettier"), ["--write", "--log-level", "warn", "."], { cwd: repositoryFolder }),
+  await stream(join(nodeBinFolder, "prettier"), ["--write", "--log-level", "warn", "."], {
+    cwd: repositoryFolder,
+  }),
   await stream(ruff, ["check", "--fix-only", "--quiet", "."], { cwd: repositoryFolder }),
   await stream(ruff, ["format", "."], { cwd: repositoryFolder }),
 ];

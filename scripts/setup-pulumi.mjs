@@ -55,7 +55,9 @@ async function findOnPath() {
   const folder = folders.find((name) => name !== "" && existsSync(join(name, "pulumi")));
   if (folder === undefined) return { problem: "not there" };
   const problem = await whatIsWrong(folder, folders);
-  return problem === undefined ? { folder, problem: "" } : { problem: `${join(folder, "pulumi")}: ${problem}` };
+  return problem === undefined
+    ? { folder, problem: "" }
+    : { problem: `${join(folder, "pulumi")}: ${problem}` };
 }
 
 /**
@@ -69,8 +71,10 @@ async function whatIsWrong(bin, more = []) {
   // `pulumi version` neither needs a backend nor looks for updates.
   const version = await capture(pulumi, ["version"], { timeoutSeconds: 60 });
   const found = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version.stdout.trim());
-  if (version.code !== 0 || found === null) return `\`pulumi version\` failed: ${lastLines(version.stderr, 2)}`;
-  if (!isNewEnough(found.slice(1).map(Number))) return `version ${version.stdout.trim()}, need 3 >= ${PULUMI_VERSION}`;
+  if (version.code !== 0 || found === null)
+    return `\`pulumi version\` failed: ${lastLines(version.stderr, 2)}`;
+  if (!isNewEnough(found.slice(1).map(Number)))
+    return `version ${version.stdout.trim()}, need 3 >= ${PULUMI_VERSION}`;
   for (const helper of [LANGUAGE_HOST, DYNAMIC_PROVIDER]) {
     const path = [bin, ...more].map((folder) => join(folder, helper)).find((name) => existsSync(name));
     if (path === undefined) return `${helper} is not beside it`;
@@ -95,7 +99,9 @@ function isNewEnough(version) {
 
 /** @param {string} root */
 async function installOfficially(root) {
-  say(`Pulumi CLI ${PULUMI_VERSION}: official installer (a download of about 150 MB; offline it fails in seconds)`);
+  say(
+    `Pulumi CLI ${PULUMI_VERSION}: official installer (a download of about 150 MB; offline it fails in seconds)`,
+  );
   // In a process of its own, because the API has no time limit.
   const program = join(repositoryFolder, "scripts", "install-pulumi-officially.mjs");
   const result = await capture(process.execPath, [program, root], { timeoutSeconds: INSTALLER_SECONDS });

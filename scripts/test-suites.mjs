@@ -35,7 +35,14 @@ function vitest(project) {
     const resultFile = join(resultFolder, `${project}.json`);
     const code = await stream(
       join(nodeBinFolder, "vitest"),
-      ["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=${resultFile}`],
+      [
+        "run",
+        "--project",
+        project,
+        "--reporter=default",
+        "--reporter=json",
+        `--outputFile.json=${resultFile}`,
+      ],
       { cwd: repositoryFolder, env },
     );
     return countVitest(await readFile(resultFile, "utf8").catch(() => "{}"), code);
@@ -45,8 +52,16 @@ function vitest(project) {
 /** @param {string} report of vitest's json reporter @param {number} code its exit code @returns {Counts} */
 function countVitest(report, code) {
   /** @type {{ numPassedTests?: number, numFailedTests?: number, numPendingTests?: number, numTodoTests?: number, testResults?: { status: string, assertionResults: unknown[] }[] }} */
-  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0, testResults = [] } = JSON.parse(report);
-  const brokenFiles = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
+  const {
+    numPassedTests = 0,
+    numFailedTests = 0,
+    numPendingTests = 0,
+    numTodoTests = 0,
+    testResults = [],
+  } = JSON.parse(report);
+  const brokenFiles = testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  );
   const failed = numFailedTests + brokenFiles.length;
   return {
     passed: numPassedTests,
@@ -65,5 +80,9 @@ async function unittest(env) {
   const verdict = result.stderr.match(/^(OK|FAILED|NO TESTS RAN).*$/gm)?.at(-1) ?? "";
   const failed = count("failures") + count("errors") + count("unexpected successes");
   const skipped = count("skipped");
-  return { passed: Math.max(0, ran - failed - skipped), failed: failed === 0 && result.code !== 0 ? 1 : failed, skipped };
+  return {
+    passed: Math.max(0, ran - failed - skipped),
+    failed: failed === 0 && result.code !== 0 ? 1 : failed,
+    skipped,
+  };
 }

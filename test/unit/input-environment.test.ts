@@ -20,11 +20,15 @@ describe("environment", () => {
     ["PULUMI_VLLM_SERVER", "nothing: it marks the processes of this server"],
     ["VLLM_ENGINE_READY_TIMEOUT_S", "timeouts.ready"],
   ])("refuses %s", (name, wanted) => {
-    const place = /^[A-Za-z_]\w*$/.test(name) ? `environment.${name}` : `environment[${JSON.stringify(name)}]`;
+    const place = /^[A-Za-z_]\w*$/.test(name)
+      ? `environment.${name}`
+      : `environment[${JSON.stringify(name)}]`;
     expect(judged({ [name]: "x" })).toEqual([`${place}: found text (not shown), need ${wanted}`]);
   });
 
   it("wants numbers in quotes", () => {
-    expect(judged({ A: 1 })).toEqual(["environment.A: found a number (not shown), need text: put numbers and true or false in quotes"]);
+    expect(judged({ A: 1 })).toEqual([
+      "environment.A: found a number (not shown), need text: put numbers and true or false in quotes",
+    ]);
   });
 });

@@ -15,12 +15,20 @@ describe("host text", () => {
     expect(parseHostText(text)).toEqual(parts);
   });
 
-  it.each(["", "a b", "-oProxyCommand=x", "-l@gpu1", "ssh://gpu1", "gpu1:99999", "root:pw@gpu1", "gpu1:", "@gpu1", "a\nb"])(
-    "%j is refused",
-    (text) => {
-      expect(parseHostText(text)).toBeNull();
-    },
-  );
+  it.each([
+    "",
+    "a b",
+    "-oProxyCommand=x",
+    "-l@gpu1",
+    "ssh://gpu1",
+    "gpu1:99999",
+    "root:pw@gpu1",
+    "gpu1:",
+    "@gpu1",
+    "a\nb",
+  ])("%j is refused", (text) => {
+    expect(parseHostText(text)).toBeNull();
+  });
 });
 
 describe("host object", () => {

@@ -15,7 +15,10 @@ const places: readonly (readonly [string, (value: unknown) => object])[] = [
   ["engine.apiKey", (value) => ({ engine: { apiKey: value } })],
   ["host.password", (value) => ({ host: { host: "gpu1", password: value } })],
   ["host.privateKey", (value) => ({ host: { host: "gpu1", privateKey: value } })],
-  ["host.proxy.privateKeyPassword", (value) => ({ host: { host: "a", proxy: { host: "b", privateKeyPassword: value } } })],
+  [
+    "host.proxy.privateKeyPassword",
+    (value) => ({ host: { host: "a", proxy: { host: "b", privateKeyPassword: value } } }),
+  ],
   ['extraArgs["api-key"]', (value) => ({ extraArgs: { "api-key": value } })],
   ['extraArgs["hf-token"]', (value) => ({ extraArgs: { "hf-token": value } })],
 ];
@@ -32,11 +35,14 @@ describe("problems with secret inputs", () => {
     }
   });
 
-  it.each([`root:${SECRET}@gpu1`, `ssh://root:${SECRET}@gpu1:22`, `:${SECRET}@gpu1`])("hide a password inside a host text", (host) => {
-    const result = parseInputs({ host, model: { path: "/m" } });
-    expect(result).toMatchObject({ ok: false, problems: [{ path: "host", isSecret: true }] });
-    expect(JSON.stringify(result)).not.toContain(SECRET);
-  });
+  it.each([`root:${SECRET}@gpu1`, `ssh://root:${SECRET}@gpu1:22`, `:${SECRET}@gpu1`])(
+    "hide a password inside a host text",
+    (host) => {
+      const result = parseInputs({ host, model: { path: "/m" } });
+      expect(result).toMatchObject({ ok: false, problems: [{ path: "host", isSecret: true }] });
+      expect(JSON.stringify(result)).not.toContain(SECRET);
+    },
+  );
 
   it("hold for any value below environment and for any shape of it", () => {
     fc.assert(

@@ -16,13 +16,25 @@ describe("inputs to spec", () => {
   });
 
   it("takes null, undefined and hidden inputs as not given", () => {
-    const raw = { ...least, __urn: "u", __provider: "p", apiKey: null, gpus: undefined, engine: { dtype: null }, listen: { port: null } };
+    const raw = {
+      ...least,
+      __urn: "u",
+      __provider: "p",
+      apiKey: null,
+      gpus: undefined,
+      engine: { dtype: null },
+      listen: { port: null },
+    };
     expect(parseInputs(raw)).toEqual({ ok: true, spec: spec(), unknowns: [] });
   });
 
   it("keeps null inside overrides and JSON flags", () => {
     const quantizationConfigOverrides = { kv_cache_scheme: null, a: { b: [null] } };
-    const result = parseInputs({ ...least, quantizationConfigOverrides, engine: { hfOverrides: { x: null } } });
+    const result = parseInputs({
+      ...least,
+      quantizationConfigOverrides,
+      engine: { hfOverrides: { x: null } },
+    });
     expect(result).toEqual({
       ok: true,
       spec: spec({ quantizationConfigOverrides, engine: { hfOverrides: { x: null } } }),
@@ -32,11 +44,15 @@ describe("inputs to spec", () => {
 
   it("derives the GPU count from the parallel sizes", () => {
     const engine = { tensorParallelSize: 4, dataParallelSize: 2 };
-    expect(parseInputs({ ...least, engine })).toMatchObject({ spec: { gpus: { kind: "derived", count: 8 } } });
+    expect(parseInputs({ ...least, engine })).toMatchObject({
+      spec: { gpus: { kind: "derived", count: 8 } },
+    });
   });
 
   it("drops the slash at the end of the checkpoint's path", () => {
-    expect(parseInputs({ ...least, model: { path: "~/models/kimi/" } })).toMatchObject({ spec: { model: { path: "~/models/kimi" } } });
+    expect(parseInputs({ ...least, model: { path: "~/models/kimi/" } })).toMatchObject({
+      spec: { model: { path: "~/models/kimi" } },
+    });
   });
 });
 
@@ -53,7 +69,11 @@ describe("problems", () => {
       ok: false,
       problems: [
         problem("hots", "1", "host (the nearest known name)"),
-        problem("engine.maxModelLen", '"16k"', 'a whole number of tokens of at least 1, or "auto", here 16000'),
+        problem(
+          "engine.maxModelLen",
+          '"16k"',
+          'a whole number of tokens of at least 1, or "auto", here 16000',
+        ),
         problem("engine.enforceEager", '"false"', "false without quotes"),
         problem('extraArgs["stream-interval"]', "null", "a value; to leave a flag out, leave its key out"),
         problem("listen.port", "0", "a whole number from 1 to 65535 (TCP port)"),
@@ -74,9 +94,15 @@ describe("problems", () => {
       'engine.enforceEagr: found true, need one of engine\'s 43 flags (did you mean enforceEager?); any other flag goes to extraArgs["enforce-eagr"]',
     ],
     [{ kv_cache_dtype: "auto" }, 'kv_cache_dtype: found "auto", need kvCacheDtype (the nearest known name)'],
-    [{ service: { restart: { maxs: 1 } } }, "service.restart.maxs: found 1, need service.restart.max (the nearest known name)"],
+    [
+      { service: { restart: { maxs: 1 } } },
+      "service.restart.maxs: found 1, need service.restart.max (the nearest known name)",
+    ],
     [{ model: { path: "/m", repo: "org/x" } }, 'model.repo: found "org/x", need one of path'],
-    [{ host: { host: "gpu1", hostkey: "x" } }, 'host.hostkey: found "x", need host.hostKey (the nearest known name)'],
+    [
+      { host: { host: "gpu1", hostkey: "x" } },
+      'host.hostkey: found "x", need host.hostKey (the nearest known name)',
+    ],
   ])("name what was probably meant: %j", (inputs, message) => {
     expect(problems(inputs)).toEqual([message]);
   });
@@ -117,9 +143,12 @@ describe("problems", () => {
     expect(problems({ kvCacheDtype: "fp8", quantizationConfigOverrides })).toEqual([]);
   });
 
-  it.each([{ apiKey: "k" }, { allowUnauthenticated: true }])("let a server listen on every address with %j", (inputs) => {
-    expect(problems({ listen: { address: "0.0.0.0" }, ...inputs })).toEqual([]);
-  });
+  it.each([{ apiKey: "k" }, { allowUnauthenticated: true }])(
+    "let a server listen on every address with %j",
+    (inputs) => {
+      expect(problems({ listen: { address: "0.0.0.0" }, ...inputs })).toEqual([]);
+    },
+  );
 });
 
 describe("unknown values", () => {
@@ -127,7 +156,11 @@ describe("unknown values", () => {
     const result = parseInputs({
       host: { host: UNKNOWN_VALUE, password: UNKNOWN_VALUE },
       model: UNKNOWN_VALUE,
-      engine: { maxModelLen: UNKNOWN_VALUE, servedModelName: ["a", UNKNOWN_VALUE], tensorParallelSize: UNKNOWN_VALUE },
+      engine: {
+        maxModelLen: UNKNOWN_VALUE,
+        servedModelName: ["a", UNKNOWN_VALUE],
+        tensorParallelSize: UNKNOWN_VALUE,
+      },
       gpus: 1,
       listen: { address: "0.0.0.0" },
       apiKey: UNKNOWN_VALUE,

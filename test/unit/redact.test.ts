@@ -4,17 +4,25 @@ import { redact, secretsOf } from "../../provider/src/core/redact";
 import { spec } from "../support/host-facts";
 
 const host = spec().host;
-const KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nAAAAC3NzaC1lZDI1NTE5\n-----END OPENSSH PRIVATE KEY-----\n";
+const KEY =
+  "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nAAAAC3NzaC1lZDI1NTE5\n-----END OPENSSH PRIVATE KEY-----\n";
 const full = spec({
   apiKey: "sk-live-1",
   environment: { HF_TOKEN: "hf_abcdef", FLAG: "true", TINY: "abc", JSON: 'a"b\\c' },
-  host: { ...host, password: "pass word", privateKey: KEY, proxy: { ...host, privateKeyPassword: "proxy-pass" } },
+  host: {
+    ...host,
+    password: "pass word",
+    privateKey: KEY,
+    proxy: { ...host, privateKeyPassword: "proxy-pass" },
+  },
 });
 
 describe("redaction", () => {
   it("replaces every secret of a spec, wherever it stands", () => {
     const text = `key sk-live-1, token=hf_abcdef; "pass word" via proxy-pass, line AAAAC3NzaC1lZDI1NTE5, all ${KEY}`;
-    expect(redact(full, text)).toBe("key [secret], token=[secret]; \"[secret]\" via [secret], line [secret], all [secret]");
+    expect(redact(full, text)).toBe(
+      'key [secret], token=[secret]; "[secret]" via [secret], line [secret], all [secret]',
+    );
   });
 
   it("replaces a secret in the form that JSON gives it", () => {
@@ -22,11 +30,15 @@ describe("redaction", () => {
   });
 
   it("replaces the longer of two secrets of which one begins the other", () => {
-    expect(redact(spec({ apiKey: "abcd", environment: { A: "abcdefgh" } }), "abcdefgh abcd")).toBe("[secret] [secret]");
+    expect(redact(spec({ apiKey: "abcd", environment: { A: "abcdefgh" } }), "abcdefgh abcd")).toBe(
+      "[secret] [secret]",
+    );
   });
 
   it("leaves short values and plain words readable", () => {
-    expect(redact(full, "abc true -----BEGIN OPENSSH PRIVATE KEY-----")).toBe("abc true -----BEGIN OPENSSH PRIVATE KEY-----");
+    expect(redact(full, "abc true -----BEGIN OPENSSH PRIVATE KEY-----")).toBe(
+      "abc true -----BEGIN OPENSSH PRIVATE KEY-----",
+    );
   });
 
   it("leaves a text without secrets as it is", () => {
@@ -34,7 +46,9 @@ describe("redaction", () => {
   });
 
   it("lets no secret through, in any text", () => {
-    const secret = fc.string({ minLength: 6, unit: "grapheme" }).filter((value) => value.trim().length >= 6 && !"[secret]".includes(value.trim()));
+    const secret = fc
+      .string({ minLength: 6, unit: "grapheme" })
+      .filter((value) => value.trim().length >= 6 && !"[secret]".includes(value.trim()));
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (value, before, after) => {
         const given = spec({ environment: { A: value } });

@@ -3,7 +3,11 @@ import { serverEnvironment } from "../../provider/src/core/vllm-command";
 import { spec } from "../support/host-facts";
 
 it("the process gets what its log and its caches need; what the user gave stays secret", () => {
-  const declared = spec({ apiKey: "k", environment: { A: "1" }, timeouts: { connect: 1, ready: 90.5, stop: 1 } });
+  const declared = spec({
+    apiKey: "k",
+    environment: { A: "1" },
+    timeouts: { connect: 1, ready: 90.5, stop: 1 },
+  });
   expect(serverEnvironment(declared, { home: "/home/u" })).toEqual({
     environment: {
       NO_COLOR: "1",

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_FLAGS } from "../../provider/src/core/engine-flags";
-import { flagRowsFor, flagTableFor, unknownFlags, unsuitableValues } from "../../provider/src/core/vllm-flags";
+import {
+  flagRowsFor,
+  flagTableFor,
+  unknownFlags,
+  unsuitableValues,
+} from "../../provider/src/core/vllm-flags";
 import { formatPath } from "../../provider/src/core/input-path";
 import { REMOVED_FLAGS } from "../../provider/src/core/vllm-flags-removed";
 import { spec } from "../support/host-facts";
@@ -23,7 +28,9 @@ describe("the table of vLLM 0.32", () => {
   });
 
   it("has every typed flag of engine, with a kind that fits its type", () => {
-    const kinds = [...ENGINE_FLAGS.values()].map(({ flag, kind }) => `${kind}: ${flagTableFor("0.32.0")?.get(flag) ?? "missing"}`);
+    const kinds = [...ENGINE_FLAGS.values()].map(
+      ({ flag, kind }) => `${kind}: ${flagTableFor("0.32.0")?.get(flag) ?? "missing"}`,
+    );
     expect([...new Set(kinds)].sort()).toEqual([
       "bool: bool",
       "json: json",
@@ -46,23 +53,49 @@ describe("the table of vLLM 0.32", () => {
 describe("flags that the installed vLLM does not know", () => {
   const given = spec({
     engine: { maxModelLen: 8, asyncScheduling: true },
-    extraArgs: { "swap-space": 4, "enable-reasoning": true, "stream-intervall": 4, "zzz-qqq-xxx": 1, "gpu-memory-utilisation": 1 },
+    extraArgs: {
+      "swap-space": 4,
+      "enable-reasoning": true,
+      "stream-intervall": 4,
+      "zzz-qqq-xxx": 1,
+      "gpu-memory-utilisation": 1,
+    },
   });
 
   it("are told by input, with what became of them", () => {
     expect(unknownFlags(given, known)).toEqual([
       { path: 'extraArgs["swap-space"]', flag: "swap-space", note: "removed in vLLM 0.18.0" },
-      { path: 'extraArgs["enable-reasoning"]', flag: "enable-reasoning", note: "removed in vLLM 0.10.0; use engine.reasoningParser alone" },
-      { path: 'extraArgs["stream-intervall"]', flag: "stream-intervall", note: 'did you mean extraArgs["stream-interval"]?' },
-      { path: 'extraArgs["zzz-qqq-xxx"]', flag: "zzz-qqq-xxx", note: "this version has no flag of a similar name" },
-      { path: 'extraArgs["gpu-memory-utilisation"]', flag: "gpu-memory-utilisation", note: "did you mean engine.gpuMemoryUtilization?" },
+      {
+        path: 'extraArgs["enable-reasoning"]',
+        flag: "enable-reasoning",
+        note: "removed in vLLM 0.10.0; use engine.reasoningParser alone",
+      },
+      {
+        path: 'extraArgs["stream-intervall"]',
+        flag: "stream-intervall",
+        note: 'did you mean extraArgs["stream-interval"]?',
+      },
+      {
+        path: 'extraArgs["zzz-qqq-xxx"]',
+        flag: "zzz-qqq-xxx",
+        note: "this version has no flag of a similar name",
+      },
+      {
+        path: 'extraArgs["gpu-memory-utilisation"]',
+        flag: "gpu-memory-utilisation",
+        note: "did you mean engine.gpuMemoryUtilization?",
+      },
     ]);
   });
 
   it("can be typed ones on an old version", () => {
     const old = new Set(["--max-model-len"]);
     expect(unknownFlags(spec({ engine: { maxModelLen: 8, asyncScheduling: true } }), old)).toEqual([
-      { path: "engine.asyncScheduling", flag: "async-scheduling", note: "this version has no flag of a similar name" },
+      {
+        path: "engine.asyncScheduling",
+        flag: "async-scheduling",
+        note: "this version has no flag of a similar name",
+      },
     ]);
   });
 
@@ -70,7 +103,11 @@ describe("flags that the installed vLLM does not know", () => {
     const off = spec({ extraArgs: { "disable-log-stats": false, "enable-dbo": false } });
     const told = new Set(["disable-log-stats", "enable-dbo", "no-enable-dbo"]);
     expect(unknownFlags(off, told)).toEqual([
-      { path: 'extraArgs["disable-log-stats"]', flag: "no-disable-log-stats", note: "it cannot be turned off, leave it out" },
+      {
+        path: 'extraArgs["disable-log-stats"]',
+        flag: "no-disable-log-stats",
+        note: "it cannot be turned off, leave it out",
+      },
     ]);
     expect(unknownFlags(off, known)).toEqual([]);
   });
@@ -90,11 +127,22 @@ describe("values that the installed vLLM's parser would refuse", () => {
     ["collect-detailed-traces", ["gpu"], "items of all, model, worker, None"],
   ])("%s %j", (flag, value, wanted) => {
     const found = unsuitableValues(spec({ extraArgs: { [flag]: value } }), rows);
-    expect(found.map((problem) => [problem.path, problem.wanted])).toEqual([[formatPath(["extraArgs", flag]), wanted]]);
+    expect(found.map((problem) => [problem.path, problem.wanted])).toEqual([
+      [formatPath(["extraArgs", flag]), wanted],
+    ]);
   });
 
   it("are none in what the table calls right", () => {
-    const good = { seed: "-1", "enable-dbo": true, watermark: 1, "safetensors-prefetch-block-size": "16M", "pooler-config": {}, middleware: "a" };
-    expect(unsuitableValues(spec({ engine: { maxLoraRank: 16, maxModelLen: "auto" }, extraArgs: good }), rows)).toEqual([]);
+    const good = {
+      seed: "-1",
+      "enable-dbo": true,
+      watermark: 1,
+      "safetensors-prefetch-block-size": "16M",
+      "pooler-config": {},
+      middleware: "a",
+    };
+    expect(
+      unsuitableValues(spec({ engine: { maxLoraRank: 16, maxModelLen: "auto" }, extraArgs: good }), rows),
+    ).toEqual([]);
   });
 });

@@ -44,37 +44,51 @@ describe.skipIf(!isRealVllmThere)("the real parser of vLLM 0.32.0", () => {
     });
   }, 300_000);
 
-  it.each(samples.map((sample, index) => ({ ...sample, index })))("takes --$flag as we write $value", ({ flag, value, kind, index }) => {
-    const { error, values } = answerTo("flags", index);
-    expect({ error, model: values["model_tag"] }).toEqual({ error: null, model: "/m" });
-    if (kind === "json" || kind === "enum" || flag === "lora-modules") return;
-    expect(values[pythonName(flag)]).toEqual(value);
-  });
+  it.each(samples.map((sample, index) => ({ ...sample, index })))(
+    "takes --$flag as we write $value",
+    ({ flag, value, kind, index }) => {
+      const { error, values } = answerTo("flags", index);
+      expect({ error, model: values["model_tag"] }).toEqual({ error: null, model: "/m" });
+      if (kind === "json" || kind === "enum" || flag === "lora-modules") return;
+      expect(values[pythonName(flag)]).toEqual(value);
+    },
+  );
 
-  it.each(typed.map((sample, index) => ({ ...sample, index })))("takes engine.$name: $value", ({ name, value, index }) => {
-    const { error, values } = answerTo("typed", index);
-    expect({ error, model: values["model_tag"] }).toEqual({ error: null, model: "/m" });
-    const parsed = values[pythonName(ENGINE_FLAGS.get(name)?.flag ?? "")];
-    if (name === "maxModelLen") expect(parsed).toBe(-1);
-    else if (name !== "compilationConfig" && name !== "loraModules") expect(parsed).toEqual(value);
-  });
+  it.each(typed.map((sample, index) => ({ ...sample, index })))(
+    "takes engine.$name: $value",
+    ({ name, value, index }) => {
+      const { error, values } = answerTo("typed", index);
+      expect({ error, model: values["model_tag"] }).toEqual({ error: null, model: "/m" });
+      const parsed = values[pythonName(ENGINE_FLAGS.get(name)?.flag ?? "")];
+      if (name === "maxModelLen") expect(parsed).toBe(-1);
+      else if (name !== "compilationConfig" && name !== "loraModules") expect(parsed).toEqual(value);
+    },
+  );
 
   it("has a sample for every typed flag", () => {
     expect(typed.map(({ name }) => name).sort()).toEqual([...ENGINE_FLAGS.keys()].sort());
   });
 
   it("is never given a value that our own check calls unsuitable", () => {
-    expect(samples.flatMap(({ flag, value }) => unsuitableValues(spec({ extraArgs: { [flag]: value } }), table))).toEqual([]);
+    expect(
+      samples.flatMap(({ flag, value }) => unsuitableValues(spec({ extraArgs: { [flag]: value } }), table)),
+    ).toEqual([]);
   });
 
-  it.each(TRAPS.map((trap, index) => ({ ...trap, index })))("has a trap by hand: $trap", ({ index, byHand }) => {
-    expectOutcome(answerTo("byHand", index), byHand);
-  });
+  it.each(TRAPS.map((trap, index) => ({ ...trap, index })))(
+    "has a trap by hand: $trap",
+    ({ index, byHand }) => {
+      expectOutcome(answerTo("byHand", index), byHand);
+    },
+  );
 
-  it.each(TRAPS.map((trap, index) => ({ ...trap, index })))("is kept out of the trap: $trap", ({ index, wish, ours }) => {
-    if (ours === "refused") expect(parseInputs({ ...LEAST, ...wish }).ok).toBe(false);
-    else expectOutcome(answerTo("ours", index), ours);
-  });
+  it.each(TRAPS.map((trap, index) => ({ ...trap, index })))(
+    "is kept out of the trap: $trap",
+    ({ index, wish, ours }) => {
+      if (ours === "refused") expect(parseInputs({ ...LEAST, ...wish }).ok).toBe(false);
+      else expectOutcome(answerTo("ours", index), ours);
+    },
+  );
 });
 
 function expectOutcome(answer: ParserAnswer, { error, ...values }: { readonly error: string | null }): void {
@@ -99,13 +113,20 @@ function taken(inputs: object): Spec {
 
 /** Past the checks of inputs, because every flag is tried, also those that are not the user's to give. */
 function rendered(flag: string, value: JsonValue): string {
-  const listen = { address: flag === "host" ? String(value) : "::1", port: flag === "port" && typeof value === "number" ? value : 8000 };
+  const listen = {
+    address: flag === "host" ? textOf(value) : "::1",
+    port: flag === "port" && typeof value === "number" ? value : 8000,
+  };
   return renderedSpec(spec({ extraArgs: { [flag]: value }, listen }), {
-    kvCacheDtypeFlag: flag === "kv-cache-dtype" ? String(value) : null,
-    fingerprint: flag === "fingerprint-value" ? String(value) : null,
+    kvCacheDtypeFlag: flag === "kv-cache-dtype" ? textOf(value) : null,
+    fingerprint: flag === "fingerprint-value" ? textOf(value) : null,
     shutdownTimeoutSeconds: flag === "shutdown-timeout" ? Number(value) : null,
     ...(flag === "served-model-name" && Array.isArray(value) ? { servedModelNames: value.map(String) } : {}),
   });
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function renderedSpec(given: Spec, facts: Partial<ServeConfigFacts> = {}): string {

@@ -56,7 +56,9 @@ def main() -> None:
             if case["yaml"] is not None:
                 file.write_text(case["yaml"], encoding="ascii")
             values, error = parse(parser, [word.replace("{file}", str(file)) for word in case["words"]])
-            changed = {name: value for name, value in values.items() if name not in nothing or nothing[name] != value}
+            changed = {
+                name: value for name, value in values.items() if name not in nothing or nothing[name] != value
+            }
             changed.pop("config", None)
             answers.append({"error": error, "values": changed})
     Path(sys.argv[2]).write_text(json.dumps({"defaults": nothing, "answers": answers}))

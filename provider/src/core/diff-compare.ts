@@ -27,8 +27,16 @@ export function comparable(spec: Spec): Readonly<Record<string, unknown>> {
   };
 }
 
-function comparableHost({ perDialTimeoutSeconds, proxy, ...rest }: HostSpec): Readonly<Record<string, unknown>> {
-  return { ...rest, perDialTimeout: perDialTimeoutSeconds, proxy: proxy === null ? null : comparableHost(proxy) };
+function comparableHost({
+  perDialTimeoutSeconds,
+  proxy,
+  ...rest
+}: HostSpec): Readonly<Record<string, unknown>> {
+  return {
+    ...rest,
+    perDialTimeout: perDialTimeoutSeconds,
+    proxy: proxy === null ? null : comparableHost(proxy),
+  };
 }
 
 /** Every leaf that differs, at its input path. Objects are compared member by member, lists as a whole. */
@@ -37,7 +45,8 @@ export function changesBetween(from: unknown, to: unknown, path: InputPath): rea
     const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
     return names.flatMap((name) => changesBetween(from[name], to[name], [...path, name]));
   }
-  if (from === to || (from !== undefined && to !== undefined && canonicalJson(from) === canonicalJson(to))) return [];
+  if (from === to || (from !== undefined && to !== undefined && canonicalJson(from) === canonicalJson(to)))
+    return [];
   const isSecret = isSecretPath(path);
   return [{ path: formatPath(path), from: shown(from, isSecret), to: shown(to, isSecret), isSecret }];
 }

@@ -26,19 +26,24 @@ export function describeDiff(diff: InputDiff, context: DiffContext): readonly st
   const lines: string[] = [];
   const { move } = diff;
   if (move !== null) {
-    lines.push(`replacement: ${listed([move, ...diff.restart])}; the new server is started first, then the old one is stopped`);
+    lines.push(
+      `replacement: ${listed([move, ...diff.restart])}; the new server is started first, then the old one is stopped`,
+    );
   } else if (diff.restart.length > 0) {
     lines.push(restartWords(diff.restart, context));
   }
   if (diff.live.length > 0) lines.push(`no restart: ${listed(diff.live)}`);
   if (diff.credentials.length > 0) {
-    lines.push(`no change on the host: credentials changed (${diff.credentials.map((change) => change.path).join(", ")})`);
+    lines.push(
+      `no change on the host: credentials changed (${diff.credentials.map((change) => change.path).join(", ")})`,
+    );
   }
   return [...lines, ...unknownWords(diff.unknown)];
 }
 
 function restartWords(changes: readonly Change[], { lastStartSeconds, status }: DiffContext): string {
-  if (status !== null && !SERVING.has(status)) return `start: ${listed(changes)}; the server is not running (${status})`;
+  if (status !== null && !SERVING.has(status))
+    return `start: ${listed(changes)}; the server is not running (${status})`;
   const down =
     lastStartSeconds === null
       ? "down until it is ready again"
@@ -47,7 +52,11 @@ function restartWords(changes: readonly Change[], { lastStartSeconds, status }: 
 }
 
 function unknownWords(unknown: readonly string[]): readonly string[] {
-  const of = (isOne: (path: string) => boolean): string => unknown.filter(isOne).map((path) => (path === "" ? "the inputs" : path)).join(", ");
+  const of = (isOne: (path: string) => boolean): string =>
+    unknown
+      .filter(isOne)
+      .map((path) => (path === "" ? "the inputs" : path))
+      .join(", ");
   const move = of(isPlaceOfHost);
   const restart = of((path) => !isPlaceOfHost(path) && effectOf(path) === "restart");
   const other = of((path) => !isPlaceOfHost(path) && effectOf(path) !== "restart");

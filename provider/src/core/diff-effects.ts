@@ -1,5 +1,5 @@
 import { pathsOverlap } from "./input-path";
-import { INPUT_NAMES, type InputName } from "./parse-inputs";
+import { INPUT_NAMES, type InputName } from "./input-reader";
 
 /** What a changed input means. replace comes from the identity of the host alone. */
 export type Effect = "restart" | "live" | "credentials";
@@ -32,5 +32,7 @@ export function effectOf(path: string): Effect {
 
 /** Whether it decides which machine is meant. */
 export function isPlaceOfHost(path: string): boolean {
-  return ["host.host", "host.port", "host.user", "host.sshConfigFile"].some((place) => pathsOverlap(path, place));
+  return ["host.host", "host.port", "host.user", "host.sshConfigFile"].some((place) =>
+    pathsOverlap(path, place),
+  );
 }

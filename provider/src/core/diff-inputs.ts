@@ -38,7 +38,8 @@ export function diffInputs(olds: unknown, news: unknown, identities: HostIdentit
   const found = before.ok && after.ok ? changedInputs(before, after) : [unreadable()];
   const changes = found.filter((change) => !unknown.some((path) => pathsOverlap(path, change.path)));
   const move = hostMove(identities, unknown);
-  const withEffect = (effect: Effect): readonly Change[] => changes.filter((change) => effectOf(change.path) === effect);
+  const withEffect = (effect: Effect): readonly Change[] =>
+    changes.filter((change) => effectOf(change.path) === effect);
   return {
     replaces: move === null ? [] : ["host"],
     move,
@@ -56,10 +57,13 @@ function changedInputs(before: Parsed, after: Parsed): readonly Change[] {
   const from = comparable(before.spec);
   const to = comparable(after.spec);
   const areDerived = before.spec.gpus.kind === "derived" && after.spec.gpus.kind === "derived";
-  const isNameDerived = after.unknowns.some((path) => pathsOverlap(path, "model.path")) && !("servedModelName" in after.spec.engine);
+  const isNameDerived =
+    after.unknowns.some((path) => pathsOverlap(path, "model.path")) &&
+    !("servedModelName" in after.spec.engine);
   return INPUT_NAMES.flatMap((name) => changesBetween(from[name], to[name], [name])).filter(
     // A derived count only repeats the parallel sizes; a derived name repeats the model's path.
-    (change) => !(areDerived && change.path === "gpus") && !(isNameDerived && change.path === "engine.servedModelName"),
+    (change) =>
+      !(areDerived && change.path === "gpus") && !(isNameDerived && change.path === "engine.servedModelName"),
   );
 }
 
@@ -70,5 +74,7 @@ function unreadable(): Change {
 
 function hostMove({ oldHost, newHost }: HostIdentities, unknown: readonly string[]): Change | null {
   const isUnknown = oldHost === "" || newHost === "" || unknown.some(isPlaceOfHost);
-  return isUnknown || oldHost === newHost ? null : { path: "host", from: oldHost, to: newHost, isSecret: false };
+  return isUnknown || oldHost === newHost
+    ? null
+    : { path: "host", from: oldHost, to: newHost, isSecret: false };
 }

@@ -29,7 +29,8 @@ const wholeNumbers = {
   maxLoraRank: integer("rank", 1),
   kvCacheMemoryBytes: integer("bytes per GPU", 1),
   maxModelLen: leaf<JsonValue>(
-    (value) => `a whole number of tokens of at least 1, or "auto"${value === -1 ? ', here "auto"' : numberHint(value)}`,
+    (value) =>
+      `a whole number of tokens of at least 1, or "auto"${value === -1 ? ', here "auto"' : numberHint(value)}`,
     (value) => value === "auto" || isInteger(value, 1),
   ),
 } as const;
@@ -98,7 +99,11 @@ function isLoraModule(value: unknown): boolean {
   return isRecord(value) && isJsonObject(value) && isWord(value["name"]) && isWord(value["path"]);
 }
 
-function rows(names: readonly string[], kind: EngineKind, schema: z.ZodType<JsonValue>): (readonly [string, EngineFlag])[] {
+function rows(
+  names: readonly string[],
+  kind: EngineKind,
+  schema: z.ZodType<JsonValue>,
+): (readonly [string, EngineFlag])[] {
   return names.map((name) => [name, { flag: kebabCase(name), kind, schema }] as const);
 }
 
@@ -107,7 +112,9 @@ const object = leaf<JsonValue>("an object of plain JSON values", isJsonObject);
 
 /** The 43 flags that have a type of their own: 92 % of all flags that people use. Key: the input's name below `engine`. */
 export const ENGINE_FLAGS: ReadonlyMap<string, EngineFlag> = new Map([
-  ...Object.entries({ ...wholeNumbers, ...numbers }).flatMap(([name, schema]) => rows([name], "number", schema)),
+  ...Object.entries({ ...wholeNumbers, ...numbers }).flatMap(([name, schema]) =>
+    rows([name], "number", schema),
+  ),
   ...rows(booleanNames, "bool", boolean()),
   ...rows(textNames, "text", text),
   ...Object.entries(lists).flatMap(([name, schema]) => rows([name], "list", schema)),

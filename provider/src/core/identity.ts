@@ -57,7 +57,7 @@ export function isLoopback(address: string): boolean {
 /** JSON text with sorted keys; members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  if (!isRecord(value)) return value === undefined ? "null" : JSON.stringify(value);
   const members = Object.keys(value)
     .filter((key) => value[key] !== undefined)
     .sort()

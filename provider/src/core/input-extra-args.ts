@@ -35,9 +35,13 @@ function wantedName(name: string): string | null {
     const input = engineNameOf(positive);
     return `${input === null ? formatPath(["extraArgs", positive]) : `engine.${input}`}: false`;
   }
-  if (/^-*[^.]+\./.test(name)) return `one object at ${formatPath(["extraArgs", kebabCase(name.slice(0, name.indexOf(".")))])}`;
-  if (name !== flag) return `the name ${JSON.stringify(flag)}: vLLM's long name, with dashes but none in front`;
-  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) ? null : "vLLM's long name: small letters, digits and dashes";
+  if (/^-*[^.]+\./.test(name))
+    return `one object at ${formatPath(["extraArgs", kebabCase(name.slice(0, name.indexOf(".")))])}`;
+  if (name !== flag)
+    return `the name ${JSON.stringify(flag)}: vLLM's long name, with dashes but none in front`;
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
+    ? null
+    : "vLLM's long name: small letters, digits and dashes";
 }
 
 /** What vLLM's argument parser would lose, misread or take for another option. Source: vLLM 0.32 utils/argparse_utils.py. */
@@ -52,7 +56,8 @@ function wantedValue(name: string, value: unknown): string | null {
   if (value.length === 0) return "at least one item: vLLM drops an empty list";
   if (NEWEST_FLAGS.get(name)?.kind === "json") return null;
   for (const item of value) {
-    if (item === null || typeof item === "boolean" || isJsonList(item)) return "items that are text, numbers or objects";
+    if (item === null || typeof item === "boolean" || isJsonList(item))
+      return "items that are text, numbers or objects";
     const unmet = typeof item === "object" ? null : unmetByWord(item);
     if (unmet !== null) return unmet;
   }
@@ -66,6 +71,9 @@ function unmetByWord(value: string | number): string | null {
       ? null
       : 'text that does not begin with "-": vLLM takes it for an option';
   }
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return "a number that is exact: at most 2^53 - 1";
-  return value < 0 && !Number.isInteger(value) ? "no negative fraction: vLLM takes it for an option with a dot" : null;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return "a number that is exact: at most 2^53 - 1";
+  return value < 0 && !Number.isInteger(value)
+    ? "no negative fraction: vLLM takes it for an option with a dot"
+    : null;
 }

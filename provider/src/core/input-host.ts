@@ -3,7 +3,9 @@ import { integer, isInteger, isText, leaf, number } from "./input-leaf";
 import { DEFAULTS, type HostSpec } from "./spec";
 
 /** The parts of "user@host:port"; null: it is no such text. IPv6 with a port needs brackets. */
-export function parseHostText(text: string): { user: string | null; host: string; port: number | null } | null {
+export function parseHostText(
+  text: string,
+): { user: string | null; host: string; port: number | null } | null {
   const at = text.lastIndexOf("@");
   const user = at === -1 ? null : text.slice(0, at);
   const rest = text.slice(at + 1);
@@ -60,11 +62,13 @@ type ConnectionInput = { readonly [Name in keyof typeof connection]: z.output<(t
 
 /** `host` itself; `proxy` is one more of the same. */
 export const hostSchema: z.ZodType<HostSpec> = z.unknown().transform((value, context) => {
-  const result = typeof value === "string" ? hostText.transform(fromText).safeParse(value) : writtenHost.safeParse(value);
+  const result =
+    typeof value === "string" ? hostText.transform(fromText).safeParse(value) : writtenHost.safeParse(value);
   if (result.success) return result.data;
   for (const issue of result.error.issues) {
     const { path, message } = issue;
-    if (issue.code === "unrecognized_keys") context.issues.push({ code: issue.code, keys: issue.keys, path, input: undefined });
+    if (issue.code === "unrecognized_keys")
+      context.issues.push({ code: issue.code, keys: issue.keys, path, input: undefined });
     else context.issues.push({ code: "custom", path, message, input: undefined });
   }
   return z.NEVER;
@@ -82,7 +86,10 @@ function fromText(value: string): HostSpec {
   return fromObject({ host, user, port }, null);
 }
 
-function fromObject(given: Partial<ConnectionInput> & { readonly host: string }, proxy: HostSpec | null): HostSpec {
+function fromObject(
+  given: Partial<ConnectionInput> & { readonly host: string },
+  proxy: HostSpec | null,
+): HostSpec {
   return {
     host: given.host,
     port: given.port ?? null,

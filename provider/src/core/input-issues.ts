@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { HOST_NAMES } from "./input-host";
 import { isRecord } from "./input-json";
 import { nearestName } from "./input-names";
@@ -24,7 +24,10 @@ function problemsOf(issue: z.core.$ZodIssue, start: InputPath, root: unknown): r
 export function unknownNameProblem(path: InputPath, value: unknown, known: readonly string[]): Problem {
   const nearest = nearestName(String(path.at(-1)), known);
   const parent = path.slice(0, -1);
-  const wanted = nearest === null ? `one of ${known.join(", ")}` : `${formatPath([...parent, nearest])} (the nearest known name)`;
+  const wanted =
+    nearest === null
+      ? `one of ${known.join(", ")}`
+      : `${formatPath([...parent, nearest])} (the nearest known name)`;
   return problemAt(path, value, wanted);
 }
 
@@ -32,7 +35,9 @@ function valueAt(root: unknown, path: InputPath): unknown {
   let value = root;
   for (const part of path) {
     if (Array.isArray(value) && typeof part === "number") value = value[part];
-    else value = isRecord(value) && typeof part === "string" && Object.hasOwn(value, part) ? value[part] : undefined;
+    else
+      value =
+        isRecord(value) && typeof part === "string" && Object.hasOwn(value, part) ? value[part] : undefined;
   }
   return value;
 }

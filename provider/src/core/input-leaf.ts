@@ -5,7 +5,9 @@ type Wanted = string | ((value: unknown) => string);
 
 /** A schema of one value. Its error message is only what is wanted; parse-inputs.ts composes the rest. */
 export function leaf<T>(wanted: Wanted, isValid: (value: unknown) => boolean): z.ZodType<T> {
-  return z.custom<T>(isValid, { error: (issue) => (typeof wanted === "string" ? wanted : wanted(issue.input)) });
+  return z.custom<T>(isValid, {
+    error: (issue) => (typeof wanted === "string" ? wanted : wanted(issue.input)),
+  });
 }
 
 export function isInteger(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number {
@@ -18,7 +20,8 @@ export function isText(value: unknown): value is string {
 }
 
 export function integer(what: string, least: number, most?: number): z.ZodType<number> {
-  const range = most === undefined ? `of at least ${String(least)}` : `from ${String(least)} to ${String(most)}`;
+  const range =
+    most === undefined ? `of at least ${String(least)}` : `from ${String(least)} to ${String(most)}`;
   return leaf(
     (value) => `a whole number ${range} (${what})${numberHint(value)}`,
     (value) => isInteger(value, least, most),

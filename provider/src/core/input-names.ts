@@ -15,7 +15,10 @@ export function nearestName(given: string, known: Iterable<string>): string | nu
 
 /** `max_model_len`, `--max-model-len`, `MaxModelLen` -> `maxModelLen`. */
 export function camelCase(name: string): string {
-  const words = name.replace(/^-+/, "").split(/[-_]+/).filter((word) => word !== "");
+  const words = name
+    .replace(/^-+/, "")
+    .split(/[-_]+/)
+    .filter((word) => word !== "");
   return words.map((word, index) => (index === 0 ? lowerFirst(word) : upperFirst(word))).join("");
 }
 

@@ -23,7 +23,10 @@ const OWNED_FLAGS: readonly OwnedFlag[] = [
   { flag: /^device-ids$/, instead: "gpus" },
   { flag: /^fingerprint-(mode|value)$/, instead: ourProof },
   { flag: /^(headless|nnodes|node-rank|master-addr|master-port)$/, instead: oneMachine },
-  { flag: /^data-parallel-(rank|start-rank|size-local|address|rpc-port|hybrid-lb|external-lb)$/, instead: oneMachine },
+  {
+    flag: /^data-parallel-(rank|start-rank|size-local|address|rpc-port|hybrid-lb|external-lb)$/,
+    instead: oneMachine,
+  },
   { flag: /^data-parallel-(multi-port-external-lb|supervisor-port)$/, instead: ownSupervisor },
   { flag: /^dp-supervisor-/, instead: ownSupervisor },
   { flag: /^(ssl-.*|enable-ssl-refresh)$/, instead: noTls },

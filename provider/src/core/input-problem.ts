@@ -15,7 +15,9 @@ export interface Problem {
 
 export function problemAt(path: InputPath, value: unknown, wanted: string): Problem {
   const isSecret = isSecretPath(path) || holdsPassword(value);
-  const found = isSecret ? `${kindOf(value)}${value === undefined || value === null ? "" : " (not shown)"}` : describeFound(value);
+  const found = isSecret
+    ? `${kindOf(value)}${value === undefined || value === null ? "" : " (not shown)"}`
+    : describeFound(value);
   return composed(formatPath(path), found, wanted, isSecret);
 }
 
@@ -32,7 +34,8 @@ function composed(path: string, found: string, wanted: string, isSecret: boolean
 const SHOWN_CHARACTERS = 80;
 
 function describeFound(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}...` : value);
+  if (typeof value === "string")
+    return JSON.stringify(value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}...` : value);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return kindOf(value);
 }

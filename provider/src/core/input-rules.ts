@@ -32,7 +32,11 @@ export const INPUT_RULES: readonly InputRule[] = [
       const needed = gpusNeeded(engine, extraArgs);
       const given = listedGpuCount(gpus);
       if (gpus.kind === "derived" || given >= needed) return null;
-      return ruleProblem("gpus", String(given), `at least ${String(needed)}: the product of engine's parallel sizes`);
+      return ruleProblem(
+        "gpus",
+        String(given),
+        `at least ${String(needed)}: the product of engine's parallel sizes`,
+      );
     },
   },
   {

@@ -6,7 +6,10 @@ import type { ProbeKind } from "./spec";
 const MOST_SECONDS = 604_800;
 
 export const modelSchema = z
-  .strictObject({ path: hostPath("folder of the checkpoint") }, { error: 'an object such as { path: "/models/my-model" }' })
+  .strictObject(
+    { path: hostPath("folder of the checkpoint") },
+    { error: 'an object such as { path: "/models/my-model" }' },
+  )
   .transform((model) => ({ path: withoutEndSlash(model.path) }));
 
 export const vllmSchema = z.strictObject(
@@ -24,7 +27,10 @@ export const kvCacheDtypeSchema = leaf<string>(
 
 export const listenSchema = z.strictObject(
   {
-    address: leaf<string>("an IP address or a host name, without brackets, port and http://", isAddress).nullish(),
+    address: leaf<string>(
+      "an IP address or a host name, without brackets, port and http://",
+      isAddress,
+    ).nullish(),
     port: integer("TCP port", 1, 65535).nullish(),
   },
   { error: 'an object such as { address: "127.0.0.1", port: 8000 }' },
@@ -50,7 +56,9 @@ export const gpusSchema = leaf<number | readonly (number | string)[]>(
 
 function isGpuList(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
-  const isEachOne = value.every((id) => isInteger(id, 0) || (isText(id) && /^GPU-[0-9A-Fa-f-]{8,}$/.test(id)));
+  const isEachOne = value.every(
+    (id) => isInteger(id, 0) || (isText(id) && /^GPU-[0-9A-Fa-f-]{8,}$/.test(id)),
+  );
   return isEachOne && new Set(value).size === value.length;
 }
 
@@ -82,7 +90,10 @@ export const readinessSchema = z.strictObject(
 );
 
 function seconds(): z.ZodType<number> {
-  return number(`seconds above 0, at most ${String(MOST_SECONDS)}`, (value) => value > 0 && value <= MOST_SECONDS);
+  return number(
+    `seconds above 0, at most ${String(MOST_SECONDS)}`,
+    (value) => value > 0 && value <= MOST_SECONDS,
+  );
 }
 
 export const timeoutsSchema = z.strictObject(

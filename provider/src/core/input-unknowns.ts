@@ -20,7 +20,12 @@ export function withoutUnknowns(value: unknown, path: InputPath = []): WithoutUn
     return { known: unknowns.length === 0 ? value : undefined, unknowns };
   }
   if (!isRecord(value)) return { known: value, unknowns: [] };
-  const entries = Object.entries(value).map(([key, inner]) => ({ key, ...withoutUnknowns(inner, [...path, key]) }));
-  const kept = entries.filter((entry) => entry.known !== undefined).map((entry) => [entry.key, entry.known] as const);
+  const entries = Object.entries(value).map(([key, inner]) => ({
+    key,
+    ...withoutUnknowns(inner, [...path, key]),
+  }));
+  const kept = entries
+    .filter((entry) => entry.known !== undefined)
+    .map((entry) => [entry.key, entry.known] as const);
   return { known: Object.fromEntries(kept), unknowns: entries.flatMap((entry) => entry.unknowns) };
 }

@@ -1,12 +1,10 @@
-import type { z } from "zod";
 import { environmentSchema } from "./input-environment";
 import { engineSchema, jsonObjectSchema } from "./input-engine";
 import { extraArgsSchema } from "./input-extra-args";
 import { hostSchema, UNKNOWN_HOST } from "./input-host";
-import { isRecord, withoutUndefinedMembers } from "./input-json";
-import { issueProblems, unknownNameProblem } from "./input-issues";
-import { pathsOverlap } from "./input-path";
-import { problemAt, type Problem } from "./input-problem";
+import { withoutUndefinedMembers } from "./input-json";
+import type { Problem } from "./input-problem";
+import { InputReader } from "./input-reader";
 import { INPUT_RULES } from "./input-rules";
 import * as server from "./input-server";
 import { withoutUnknowns } from "./input-unknowns";
@@ -14,35 +12,12 @@ import { gpusNeeded } from "./identity";
 import { DEFAULTS, type GpuWish, type Spec } from "./spec";
 
 export type { Problem } from "./input-problem";
+export { INPUT_NAMES, inputsOf, type InputName } from "./input-reader";
 
 export type ParsedInputs =
   /** With unknowns, the spec holds defaults in their places: good for comparing, not for acting. */
   | { readonly ok: true; readonly spec: Spec; readonly unknowns: readonly string[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/** Hidden inputs of ours and of Pulumi. */
-const HIDDEN_INPUTS: ReadonlySet<string> = new Set(["__urn", "__provider"]);
-
-/** Every input of the resource. */
-export const INPUT_NAMES = [
-  "host",
-  "model",
-  "kvCacheDtype",
-  "quantizationConfigOverrides",
-  "configOverrides",
-  "vllm",
-  "engine",
-  "extraArgs",
-  "environment",
-  "gpus",
-  "listen",
-  "allowUnauthenticated",
-  "apiKey",
-  "service",
-  "readiness",
-  "timeouts",
-] as const;
-export type InputName = (typeof INPUT_NAMES)[number];
 
 /**
  * Raw Pulumi inputs -> Spec with every default filled in, or all problems at once. null and undefined inputs are not given.
@@ -59,51 +34,6 @@ export function parseInputs(raw: unknown): ParsedInputs {
   return reader.problems.length > 0 ? { ok: false, problems: reader.problems } : { ok: true, spec, unknowns };
 }
 
-/** Only the inputs of a record that holds outputs too, such as the recorded state: parseInputs would call the rest unknown names. */
-export function inputsOf(record: unknown): unknown {
-  if (!isRecord(record)) return record;
-  return Object.fromEntries(INPUT_NAMES.flatMap((name) => (name in record ? [[name, record[name]] as const] : [])));
-}
-
-class InputReader {
-  readonly problems: Problem[] = [];
-  readonly #inputs: Readonly<Record<string, unknown>>;
-
-  constructor(
-    known: unknown,
-    private readonly unknowns: readonly string[],
-  ) {
-    this.#inputs = isRecord(known) ? known : {};
-    if (!isRecord(known)) this.problems.push(problemAt([], known, "an object of inputs"));
-    for (const name of Object.keys(this.#inputs)) {
-      if (HIDDEN_INPUTS.has(name) || INPUT_NAMES.some((known) => known === name)) continue;
-      this.problems.push(unknownNameProblem([name], this.#inputs[name], INPUT_NAMES));
-    }
-  }
-
-  /** undefined: not given, wrong, or unknown. */
-  optional<T>(name: InputName, schema: z.ZodType<T>): T | undefined {
-    const value = this.#inputs[name];
-    return value === undefined || value === null ? undefined : this.required(name, schema);
-  }
-
-  required<T>(name: InputName, schema: z.ZodType<T>): T | undefined {
-    const result = schema.safeParse(this.#inputs[name]);
-    if (result.success) return result.data;
-    for (const problem of issueProblems(name, this.#inputs[name], result.error)) this.add(problem);
-    return undefined;
-  }
-
-  /** What is missing only because it is not known yet is no problem. */
-  add(problem: Problem): void {
-    if (!this.unknowns.some((path) => pathsOverlap(path, problem.path))) this.problems.push(problem);
-  }
-
-  isSettled(name: string): boolean {
-    return ![...this.unknowns, ...this.problems.map((problem) => problem.path)].some((path) => pathsOverlap(path, name));
-  }
-}
-
 function readSpec(reader: InputReader): Spec {
   const engine = reader.optional("engine", engineSchema) ?? {};
   const extraArgs = reader.optional("extraArgs", extraArgsSchema) ?? {};
@@ -114,16 +44,22 @@ function readSpec(reader: InputReader): Spec {
     host: reader.required("host", hostSchema) ?? UNKNOWN_HOST,
     model: reader.required("model", server.modelSchema) ?? { path: "/unknown" },
     kvCacheDtype: reader.optional("kvCacheDtype", server.kvCacheDtypeSchema) ?? DEFAULTS.kvCacheDtype,
-    quantizationConfigOverrides: withoutUndefinedMembers(reader.optional("quantizationConfigOverrides", jsonObjectSchema) ?? {}),
+    quantizationConfigOverrides: withoutUndefinedMembers(
+      reader.optional("quantizationConfigOverrides", jsonObjectSchema) ?? {},
+    ),
     configOverrides: withoutUndefinedMembers(reader.optional("configOverrides", jsonObjectSchema) ?? {}),
     vllm: { executable: reader.optional("vllm", server.vllmSchema)?.executable ?? null },
     engine,
     extraArgs,
     environment: reader.optional("environment", environmentSchema) ?? {},
     gpus: gpuWish(reader.optional("gpus", server.gpusSchema), gpusNeeded(engine, extraArgs)),
-    listen: { address: listen?.address ?? DEFAULTS.listen.address, port: listen?.port ?? DEFAULTS.listen.port },
+    listen: {
+      address: listen?.address ?? DEFAULTS.listen.address,
+      port: listen?.port ?? DEFAULTS.listen.port,
+    },
     allowUnauthenticated:
-      reader.optional("allowUnauthenticated", server.allowUnauthenticatedSchema) ?? DEFAULTS.allowUnauthenticated,
+      reader.optional("allowUnauthenticated", server.allowUnauthenticatedSchema) ??
+      DEFAULTS.allowUnauthenticated,
     apiKey: reader.optional("apiKey", server.apiKeySchema) ?? null,
     service: {
       restart: {

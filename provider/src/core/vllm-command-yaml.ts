@@ -23,7 +23,9 @@ function yamlList(flag: string, items: readonly JsonValue[], kind: FlagKind): st
   switch (kind) {
     case "list":
     case "unknown":
-      return items.length === 0 ? "" : `${key(flag)}:\n${items.map((item) => `  - ${listItem(item)}\n`).join("")}`;
+      return items.length === 0
+        ? ""
+        : `${key(flag)}:\n${items.map((item) => `  - ${listItem(item)}\n`).join("")}`;
     case "commaList":
       return items.length === 0 ? "" : `${key(flag)}: ${quoted(items.map(String).join(","))}\n`;
     case "append":

@@ -72,11 +72,18 @@ function kindOf(row: EngineFlag): FlagKind {
 }
 
 /** Flags whose value is a path on the host; vLLM itself does not expand ~. */
-const PATH_FLAGS: ReadonlySet<string> = new Set(["chat-template", "tokenizer", "lora-modules", "hf-config-path", "download-dir"]);
+const PATH_FLAGS: ReadonlySet<string> = new Set([
+  "chat-template",
+  "tokenizer",
+  "lora-modules",
+  "hf-config-path",
+  "download-dir",
+]);
 
 function withHome(flag: string, value: JsonValue, home: string | undefined): JsonValue {
   if (home === undefined || !PATH_FLAGS.has(flag)) return value;
-  if (typeof value === "string") return value.replace(/^(|[^=/]*=)~\//, (_, name: string) => `${name}${home}/`);
+  if (typeof value === "string")
+    return value.replace(/^(|[^=/]*=)~\//, (_, name: string) => `${name}${home}/`);
   if (isJsonList(value)) return value.map((item) => withHome(flag, item, home));
   return isMembers(value) ? { ...value, path: withHome(flag, value["path"] ?? null, home) } : value;
 }

@@ -52,7 +52,11 @@ function givenFlags(spec: Spec): readonly GivenFlag[] {
     const row = ENGINE_FLAGS.get(name);
     return row === undefined ? [] : [{ path: `engine.${name}`, flag: row.flag, value }];
   });
-  const extra = Object.entries(spec.extraArgs).map(([flag, value]) => ({ path: formatPath(["extraArgs", flag]), flag, value }));
+  const extra = Object.entries(spec.extraArgs).map(([flag, value]) => ({
+    path: formatPath(["extraArgs", flag]),
+    flag,
+    value,
+  }));
   return [...typed, ...extra];
 }
 
@@ -79,13 +83,17 @@ function unmetBy(value: JsonValue, row: FlagRow): string | null {
     case "humanIntOrAuto":
       return isScalar ? null : "a whole number";
     case "enum":
-      return isScalar && (row.choices ?? []).includes(String(value)) ? null : `one of ${(row.choices ?? []).join(", ")}`;
+      return isScalar && (row.choices ?? []).includes(String(value))
+        ? null
+        : `one of ${(row.choices ?? []).join(", ")}`;
     case "string":
       return typeof value === "boolean" ? "text" : null;
     case "list":
       return isJsonList(value) ? unmetItems(value, row) : isScalar ? null : "a list";
     case "append":
-      return isScalar || (isJsonList(value) && value.length === 1) ? null : "one item: a file can give this flag only once";
+      return isScalar || (isJsonList(value) && value.length === 1)
+        ? null
+        : "one item: a file can give this flag only once";
     case "commaList":
       return isScalar || isJsonList(value) ? null : "a list";
     case "json":
@@ -98,11 +106,11 @@ function unmetBy(value: JsonValue, row: FlagRow): string | null {
 }
 
 function unmetItems(items: readonly JsonValue[], { choices }: FlagRow): string | null {
-  const isEachKnown = choices === undefined || items.every((item) => choices.includes(String(item)));
+  const isEachKnown =
+    choices === undefined || items.every((item) => typeof item === "string" && choices.includes(item));
   return isEachKnown ? null : `items of ${choices.join(", ")}`;
 }
 
 function isWholeText(value: JsonValue): boolean {
   return typeof value === "string" && /^-?\d+$/.test(value);
 }
-

@@ -46,7 +46,9 @@ const tables: readonly { readonly version: RegExp; readonly rows: FlagTable; rea
 function table(version: RegExp, data: unknown): (typeof tables)[number] {
   const { flags } = z.object({ flags: z.record(z.string(), rowSchema) }).parse(data);
   const rows = new Map(
-    Object.entries(flags).flatMap(([name, row]) => [name, ...(row.aliases ?? [])].map((each) => [each, row] as const)),
+    Object.entries(flags).flatMap(([name, row]) =>
+      [name, ...(row.aliases ?? [])].map((each) => [each, row] as const),
+    ),
   );
   return { version, rows, kinds: new Map([...rows].map(([name, row]) => [name, row.kind] as const)) };
 }

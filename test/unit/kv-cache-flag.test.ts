@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { attentionKindOf, chooseKvCacheFlag, modelDtypeOf } from "../../provider/src/core/kv-cache-flag";
 
-const base = { wish: "bfloat16", vllmVersion: "0.32.0", modelDtype: "bfloat16", dtypeArgument: null } as const;
+const base = {
+  wish: "bfloat16",
+  vllmVersion: "0.32.0",
+  modelDtype: "bfloat16",
+  dtypeArgument: null,
+} as const;
 
 describe("chooseKvCacheFlag", () => {
   test.each([
@@ -10,20 +15,63 @@ describe("chooseKvCacheFlag", () => {
     ["a 16-bit wish is passed where vLLM takes it", {}, "bfloat16", []],
     ["an unknown version is taken for a new one", { vllmVersion: null }, "bfloat16", []],
     ["before 0.18 the model's own dtype is left to auto", { vllmVersion: "0.16.0rc2.dev3+g1" }, null, []],
-    ["before 0.18 another dtype must be said", { vllmVersion: "0.17.1", modelDtype: "float16" }, "bfloat16", []],
-    ["before 0.18 float16 is unknown", { wish: "float16", vllmVersion: "0.16.0" }, null, ["kv-dtype-unknown-to-version"]],
-    ["--dtype half makes float16 the model's own", { wish: "float16", vllmVersion: "0.16.0", dtypeArgument: "half" }, null, []],
-    ["from 0.33 a dtype that is not the model's is refused", { wish: "float16", vllmVersion: "0.33.0" }, "float16", ["kv-dtype-refused"]],
-    ["--dtype float16 makes it right again", { wish: "float16", vllmVersion: "0.33.0", dtypeArgument: "float16" }, "float16", []],
+    [
+      "before 0.18 another dtype must be said",
+      { vllmVersion: "0.17.1", modelDtype: "float16" },
+      "bfloat16",
+      [],
+    ],
+    [
+      "before 0.18 float16 is unknown",
+      { wish: "float16", vllmVersion: "0.16.0" },
+      null,
+      ["kv-dtype-unknown-to-version"],
+    ],
+    [
+      "--dtype half makes float16 the model's own",
+      { wish: "float16", vllmVersion: "0.16.0", dtypeArgument: "half" },
+      null,
+      [],
+    ],
+    [
+      "from 0.33 a dtype that is not the model's is refused",
+      { wish: "float16", vllmVersion: "0.33.0" },
+      "float16",
+      ["kv-dtype-refused"],
+    ],
+    [
+      "--dtype float16 makes it right again",
+      { wish: "float16", vllmVersion: "0.33.0", dtypeArgument: "float16" },
+      "float16",
+      [],
+    ],
     ["--dtype auto says nothing", { vllmVersion: "0.33.0", dtypeArgument: "auto" }, "bfloat16", []],
-    ["a model dtype that is not known is no mismatch", { vllmVersion: "0.33.0", modelDtype: null }, "bfloat16", []],
+    [
+      "a model dtype that is not known is no mismatch",
+      { vllmVersion: "0.33.0", modelDtype: null },
+      "bfloat16",
+      [],
+    ],
     ["a float32 model is no mismatch", { vllmVersion: "0.33.0", modelDtype: "float32" }, "bfloat16", []],
     ["the CPU build is left to auto", { vllmVersion: "0.32.0+cpu" }, null, []],
-    ["sparse MLA may lose the wish", { attentionKind: "sparse-mla" }, "bfloat16", ["kv-dtype-decided-by-model"]],
-    ["DeepSeek-V4 decides itself", { attentionKind: "deepseek-v4" }, "bfloat16", ["kv-dtype-decided-by-model"]],
+    [
+      "sparse MLA may lose the wish",
+      { attentionKind: "sparse-mla" },
+      "bfloat16",
+      ["kv-dtype-decided-by-model"],
+    ],
+    [
+      "DeepSeek-V4 decides itself",
+      { attentionKind: "deepseek-v4" },
+      "bfloat16",
+      ["kv-dtype-decided-by-model"],
+    ],
   ] as const)("%s", (_rule, input, flag, warnings) => {
     const chosen = chooseKvCacheFlag({ ...base, ...input });
-    expect({ flag: chosen.flag, warnings: chosen.warnings.map((warning) => warning.code) }).toEqual({ flag, warnings });
+    expect({ flag: chosen.flag, warnings: chosen.warnings.map((warning) => warning.code) }).toEqual({
+      flag,
+      warnings,
+    });
   });
 });
 

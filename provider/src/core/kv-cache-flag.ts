@@ -55,7 +55,8 @@ const FLAG_RULES: readonly FlagRule[] = [
     pass: "wish",
     warning: {
       code: "kv-dtype-decided-by-model",
-      message: "DeepSeek-V4 chooses its KV cache dtype itself: only its FlashInfer backend (SM10x, SM12x) takes a 16-bit one",
+      message:
+        "DeepSeek-V4 chooses its KV cache dtype itself: only its FlashInfer backend (SM10x, SM12x) takes a 16-bit one",
     },
     source: "vllm 0.32.0 models/deepseek_v4/attention.py:108",
   },
@@ -71,7 +72,8 @@ const FLAG_RULES: readonly FlagRule[] = [
   {
     holds: ({ version, wish, dtype }) => isBefore(version, [0, 18]) && dtype === wish,
     pass: "auto",
-    source: "vllm 0.16.0 v1/attention/ops/triton_reshape_and_cache_flash.py:148 asserts auto or fp8; <= 0.14 TRITON_MLA knows auto only",
+    source:
+      "vllm 0.16.0 v1/attention/ops/triton_reshape_and_cache_flash.py:148 asserts auto or fp8; <= 0.14 TRITON_MLA knows auto only",
   },
   {
     holds: ({ isCpuBuild, wish, dtype }) => isCpuBuild && dtype === wish,
@@ -83,7 +85,8 @@ const FLAG_RULES: readonly FlagRule[] = [
     pass: "wish",
     warning: {
       code: "kv-dtype-refused",
-      message: "vLLM 0.33 and later refuse a 16-bit kvCacheDtype that is not the model's own dtype (engine.dtype changes that one)",
+      message:
+        "vLLM 0.33 and later refuse a 16-bit kvCacheDtype that is not the model's own dtype (engine.dtype changes that one)",
     },
     source: "vllm 0.33.0 config/vllm.py:1492",
   },
@@ -92,14 +95,16 @@ const FLAG_RULES: readonly FlagRule[] = [
     pass: "wish",
     warning: {
       code: "kv-dtype-decided-by-model",
-      message: "sparse MLA stores fp8_ds_mla on SM12x GPUs whatever is asked: compare the output kvCacheDtype after the start",
+      message:
+        "sparse MLA stores fp8_ds_mla on SM12x GPUs whatever is asked: compare the output kvCacheDtype after the start",
     },
     source: "vllm 0.32.0 model_executor/models/config.py:38, layers/attention/mla_attention.py:358",
   },
   {
     holds: () => true,
     pass: "wish",
-    source: "vllm 0.32.0: auto takes fp8 for GLM-DSA on SM10x even without a request (models/config.py:50), the explicit value never",
+    source:
+      "vllm 0.32.0: auto takes fp8 for GLM-DSA on SM10x even without a request (models/config.py:50), the explicit value never",
   },
 ];
 
@@ -127,7 +132,13 @@ export function isSixteenBit(dtype: string | null): dtype is SixteenBitDtype {
 }
 
 /** Where config.json says the dtype. Source: vllm 0.32.0 config/model.py _find_dtype, transformers 5 (dtype before torch_dtype). */
-const DTYPE_PLACES: readonly (readonly string[])[] = [[], ["text_config"], ["llm_config"], ["language_config"], ["thinker_config", "text_config"]];
+const DTYPE_PLACES: readonly (readonly string[])[] = [
+  [],
+  ["text_config"],
+  ["llm_config"],
+  ["language_config"],
+  ["thinker_config", "text_config"],
+];
 
 /** The dtype a checkpoint says it has; null: none, or one that is not of these. */
 export function modelDtypeOf(configText: string | null): ModelDtype | null {
@@ -154,7 +165,10 @@ export function attentionKindOf(configText: string | null): AttentionKind | null
 }
 
 function memberAt(file: JsonText, path: readonly string[]): ReturnType<typeof memberOf> {
-  return path.reduce<ReturnType<typeof memberOf>>((node, key) => (node === undefined ? undefined : memberOf(node, key)), file.root);
+  return path.reduce<ReturnType<typeof memberOf>>(
+    (node, key) => (node === undefined ? undefined : memberOf(node, key)),
+    file.root,
+  );
 }
 
 function textAt(file: JsonText, path: readonly string[]): string | null {

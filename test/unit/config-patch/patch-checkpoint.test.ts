@@ -62,14 +62,17 @@ describe("a 16-bit wish", () => {
   });
 
   test("keeps every other byte: number forms, unicode, escapes, CRLF, tabs, NaN, no last newline", () => {
-    const around = '{\r\n\t"eps": 1e-05, "one": 1.0,\r\n\t"big": 12345678901234567890,\r\n\t"名": "caf\\u00e9 \\"NaN\\"", "inf": -Infinity, "nan": NaN,\r\n';
+    const around =
+      '{\r\n\t"eps": 1e-05, "one": 1.0,\r\n\t"big": 12345678901234567890,\r\n\t"名": "caf\\u00e9 \\"NaN\\"", "inf": -Infinity, "nan": NaN,\r\n';
     const text = `${around}\t"quantization_config": {"kv_cache_quant_algo" : "FP8"}\r\n}`;
     expect(patchedConfig(text)).toBe(`${around}\t"quantization_config": {"kv_cache_quant_algo" : null}\r\n}`);
   });
 
   test("needs no config.json", () => {
     const result = patch(null, { legacy: '{"quantization":{"kv_cache_quant_algo":"FP8"}}' });
-    expect(result).toMatchObject({ files: { "hf_quant_config.json": '{"quantization":{"kv_cache_quant_algo":null}}' } });
+    expect(result).toMatchObject({
+      files: { "hf_quant_config.json": '{"quantization":{"kv_cache_quant_algo":null}}' },
+    });
   });
 });
 
@@ -98,7 +101,12 @@ describe("rejected", () => {
     ["[1]", {}, "file-not-json", "config.json"],
     ["{} // comment", {}, "file-not-json", "config.json"],
     [null, { dtype: "auto", config: { a: 1 } }, "config-json-missing", "configOverrides"],
-    [null, { dtype: "auto", overrides: { quant_method: "fp8" } }, "config-json-missing", "quantizationConfigOverrides"],
+    [
+      null,
+      { dtype: "auto", overrides: { quant_method: "fp8" } },
+      "config-json-missing",
+      "quantizationConfigOverrides",
+    ],
     [
       "{}",
       { config: { text_config: { quantization_config: {} } } },
@@ -126,9 +134,22 @@ describe("rejected", () => {
   });
 });
 
-const scalar = fc.oneof(fc.constant(null), fc.boolean(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string());
+const scalar = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.string(),
+);
 const key = fc.oneof(
-  fc.constantFrom("quantization_config", "compression_config", "quantization", "kv_cache_scheme", "kv_cache_quant_algo", "text_config"),
+  fc.constantFrom(
+    "quantization_config",
+    "compression_config",
+    "quantization",
+    "kv_cache_scheme",
+    "kv_cache_quant_algo",
+    "text_config",
+  ),
   fc.string({ minLength: 1, maxLength: 4 }),
 );
 const { object } = fc.letrec<{ object: Record<string, JsonValue>; value: JsonValue }>((tie) => ({
@@ -143,18 +164,25 @@ const layout = fc.constantFrom<(value: JsonValue) => string>(
 
 test("patching what was patched changes nothing more", () => {
   fc.assert(
-    fc.property(object, object, object, fc.constantFrom("auto", "bfloat16"), layout, (config, overrides, rest, dtype, write) => {
-      const wish = { legacy: write(rest), dtype, overrides, config: rest };
-      const first = patch(write(config), wish);
-      // A `quantization` key in the overrides opens a new place for settings; it is warned about.
-      fc.pre(first.kind === "patched" && !Object.hasOwn(overrides, "quantization"));
-      if (first.kind !== "patched") return;
-      const again = patch(first.files["config.json"] ?? write(config), {
-        ...wish,
-        legacy: first.files["hf_quant_config.json"] ?? wish.legacy,
-      });
-      expect(again).toMatchObject({ kind: "patched", files: {}, changes: [] });
-    }),
+    fc.property(
+      object,
+      object,
+      object,
+      fc.constantFrom("auto", "bfloat16"),
+      layout,
+      (config, overrides, rest, dtype, write) => {
+        const wish = { legacy: write(rest), dtype, overrides, config: rest };
+        const first = patch(write(config), wish);
+        // A `quantization` key in the overrides opens a new place for settings; it is warned about.
+        fc.pre(!Object.hasOwn(overrides, "quantization"));
+        if (first.kind !== "patched") return;
+        const again = patch(first.files["config.json"] ?? write(config), {
+          ...wish,
+          legacy: first.files["hf_quant_config.json"] ?? wish.legacy,
+        });
+        expect(again).toMatchObject({ kind: "patched", files: {}, changes: [] });
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -165,10 +193,15 @@ test("a 16-bit wish changes nothing but requests, and leaves none", () => {
       const result = patch(write(config));
       if (result.kind !== "patched") throw new Error(result.message);
       for (const { pointer, to } of result.changes) {
-        expect(pointer).toMatch(/\/(quantization_config|compression_config)(\/quantization)?\/kv_cache_(scheme|quant_algo)$/);
+        expect(pointer).toMatch(
+          /\/(quantization_config|compression_config)(\/quantization)?\/kv_cache_(scheme|quant_algo)$/,
+        );
         expect(to).toBeNull();
       }
-      const expected = result.changes.reduce((tree, { pointer }) => nulled(tree, pointer.slice(1).split("/")), config);
+      const expected = result.changes.reduce(
+        (tree, { pointer }) => nulled(tree, pointer.slice(1).split("/")),
+        config,
+      );
       expect(result.files["config.json"] ?? write(config)).toBe(write(expected));
     }),
     { numRuns: 500 },

@@ -38,7 +38,12 @@ export function replaceValue(file: JsonText, node: Node, pointer: string, to: Js
  * Merges `overrides` into an object: objects merge, everything else is replaced, null becomes null,
  * keys that are not there yet come last. Equal values give no edit.
  */
-export function mergeInto(file: JsonText, node: Node, pointer: string, overrides: JsonObject): readonly JsonEdit[] {
+export function mergeInto(
+  file: JsonText,
+  node: Node,
+  pointer: string,
+  overrides: JsonObject,
+): readonly JsonEdit[] {
   const members = new Map(membersOf(node).map((member) => [member.name, member.value]));
   const edits: JsonEdit[] = [];
   const added: [string, JsonValue][] = [];
@@ -61,12 +66,21 @@ export function appendMembers(
 ): readonly JsonEdit[] {
   if (added.length === 0) return [];
   const layout = layoutOf(file, node);
-  const members = added.map(([name, value]) => JSON.stringify(name) + layout.colon + renderValue(value, layout.child, false));
-  const changes = added.map(([name, to]) => ({ pointer: `${pointer}/${escapePointer(name)}`, from: null, to, isNew: true }));
+  const members = added.map(
+    ([name, value]) => JSON.stringify(name) + layout.colon + renderValue(value, layout.child, false),
+  );
+  const changes = added.map(([name, to]) => ({
+    pointer: `${pointer}/${escapePointer(name)}`,
+    from: null,
+    to,
+    isNew: true,
+  }));
   const last = node.children?.at(-1);
   const joined = members.join(`,${layout.gap}`);
   if (last !== undefined) {
-    return [{ edit: { offset: last.offset + last.length, length: 0, content: `,${layout.gap}${joined}` }, changes }];
+    return [
+      { edit: { offset: last.offset + last.length, length: 0, content: `,${layout.gap}${joined}` }, changes },
+    ];
   }
   // Nothing stands between the braces but white space, which goes.
   const content = layout.firstGap + joined + layout.closingGap;

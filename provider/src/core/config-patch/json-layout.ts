@@ -55,7 +55,9 @@ export function renderValue(value: JsonValue, layout: ValueLayout, asFloat: bool
   const inner = { ...layout, lineStart: layout.lineStart === null ? null : layout.lineStart + layout.indent };
   const items = isList(value)
     ? value.map((item) => renderValue(item, inner, false))
-    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}${layout.colon}${renderValue(item, inner, false)}`);
+    : Object.entries(value).map(
+        ([key, item]) => `${JSON.stringify(key)}${layout.colon}${renderValue(item, inner, false)}`,
+      );
   const [open, close] = isList(value) ? ["[", "]"] : ["{", "}"];
   if (items.length === 0) return `${open}${close}`;
   if (layout.lineStart === null || inner.lineStart === null) {

@@ -13,7 +13,10 @@ export interface JsonText {
  */
 export function parseJsonText(text: string): JsonText | null {
   const errors: ParseError[] = [];
-  const root = parseTree(maskPythonNumbers(text), errors, { disallowComments: true, allowTrailingComma: false });
+  const root = parseTree(maskPythonNumbers(text), errors, {
+    disallowComments: true,
+    allowTrailingComma: false,
+  });
   if (root === undefined || errors.length > 0 || root.type !== "object") return null;
   return { text, root };
 }

@@ -33,7 +33,8 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
   for (const [name, text] of Object.entries(input.files).sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (text === null) continue;
     const parsed = parseJsonText(text);
-    if (parsed === null) return rejected("file-not-json", `Cannot patch ${name}: found no JSON object in it, need one`, name);
+    if (parsed === null)
+      return rejected("file-not-json", `Cannot patch ${name}: found no JSON object in it, need one`, name);
     files.set(name, parsed);
   }
   const changes: FileChange[] = [];
@@ -52,7 +53,8 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
   if (hasOverrides) {
     const isQuantized = [...files].some(([name, file]) => quantizationConfigsOf(name, file.root).length > 0);
     if (isQuantized) for (const name of files.keys()) edit(name, (file) => override(name, file, input));
-    else if (typeof input.quantizationConfigOverrides["quant_method"] !== "string") return withoutQuantization();
+    else if (typeof input.quantizationConfigOverrides["quant_method"] !== "string")
+      return withoutQuantization();
     else if (!files.has(CONFIG)) return withoutConfig("quantizationConfigOverrides");
     else edit(CONFIG, (file) => addQuantization(file, input.quantizationConfigOverrides));
   }
@@ -98,7 +100,8 @@ function warningsFor(input: PatchInput, configText: string | null): readonly Pat
     warnings.push({ code: "kv-dtype-differs-from-model-dtype", message });
   }
   if (Object.hasOwn(input.quantizationConfigOverrides, "quantization")) {
-    const message = "quantizationConfigOverrides are merged into the settings themselves: leave the outer `quantization` key out";
+    const message =
+      "quantizationConfigOverrides are merged into the settings themselves: leave the outer `quantization` key out";
     warnings.push({ code: "quantization-key-in-overrides", message });
   }
   return warnings;

@@ -20,7 +20,9 @@ export const KV_REQUEST_KEYS: readonly string[] = ["kv_cache_scheme", "kv_cache_
 
 /** Every quantization config of a file, in the order of the file. */
 export function quantizationConfigsOf(fileName: string, root: Node): readonly Place[] {
-  return fileName === "config.json" ? configsInside({ node: root, pointer: "" }) : [{ node: root, pointer: "" }];
+  return fileName === "config.json"
+    ? configsInside({ node: root, pointer: "" })
+    : [{ node: root, pointer: "" }];
 }
 
 function configsInside(place: Place): readonly Place[] {

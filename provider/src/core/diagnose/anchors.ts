@@ -3,11 +3,14 @@
  * That is what makes a log of 100 MB take about a second: patterns run only on lines that hold their own fixed text.
  */
 export class AnchorIndex {
+  /** For each state and character the next state, as the offset of its row. */
   private readonly next: Int32Array;
+  /** 1 for states in which a text ends. */
+  private readonly isEnd: Uint8Array;
   private readonly found: readonly (readonly number[])[];
 
   constructor(anchors: readonly string[]) {
-    const children: Map<number, number>[] = [new Map()];
+    const children = [new Map<number, number>()];
     const own: number[][] = [[]];
     anchors.forEach((anchor, id) => {
       let state = 0;
@@ -21,31 +24,60 @@ export class AnchorIndex {
         }
         state = target;
       }
-      own[state]?.push(id);
+      if (state !== 0) own[state]?.push(id);
     });
     this.next = new Int32Array(children.length * WIDTH);
     this.found = completed(children, own, this.next);
+    this.isEnd = Uint8Array.from(this.found, (ids) => (ids.length > 0 ? 1 : 0));
   }
 
-  /** Adds the numbers of the anchors found in text[start, end) to `into`. Colour codes between characters do not count. */
-  collect(text: string, start: number, end: number, into: Set<number>): void {
-    const { next, found } = this;
-    let state = 0;
-    for (let at = start; at < end; at++) {
-      const code = text.charCodeAt(at);
-      if (code === ESCAPE) {
-        while (at < end && !isLetter(text.charCodeAt(at))) at++;
-        continue;
-      }
-      state = code < WIDTH ? (next[state * WIDTH + code] ?? 0) : 0;
-      if (state === 0) continue;
-      const ids = found[state];
-      if (ids !== undefined && ids.length > 0) for (const id of ids) into.add(id);
+  /**
+   * Calls `onLine` for every line of `text` that holds one of the texts, with their numbers.
+   * Colour codes between characters do not count. Returns the last line that is not empty.
+   */
+  forEachLine(text: string, onLine: (line: FoundLine, ids: readonly number[]) => void): FoundLine | null {
+    const { next, isEnd, found } = this;
+    let hits: number[] = [];
+    let last: FoundLine | null = null;
+    let row = 0;
+    let start = 0;
+    let lineNumber = 1;
+    for (let at = 0; at <= text.length; at++) {
+      const code = at === text.length ? NEWLINE : text.charCodeAt(at);
+      if (code >= WIDTH) row = 0;
+      else if (code > ESCAPE) {
+        row = next[row + code] ?? 0;
+        if (row !== 0 && isEnd[row >> WIDTH_BITS] === 1) {
+          for (const id of found[row >> WIDTH_BITS] ?? []) if (!hits.includes(id)) hits.push(id);
+        }
+      } else if (code === NEWLINE) {
+        if (at > start) last = { start, end: at, lineNumber };
+        if (last !== null && hits.length > 0) {
+          onLine(last, hits);
+          hits = [];
+        }
+        row = 0;
+        start = at + 1;
+        lineNumber++;
+      } else if (code === ESCAPE) {
+        while (at + 1 < text.length && !isLetter(text.charCodeAt(at))) at++;
+      } else row = 0;
     }
+    return last;
   }
 }
 
+export interface FoundLine {
+  readonly start: number;
+  /** Behind the last character. */
+  readonly end: number;
+  /** Counted from 1. */
+  readonly lineNumber: number;
+}
+
 const WIDTH = 128;
+const WIDTH_BITS = 7;
+const NEWLINE = 10;
 const ESCAPE = 27;
 /** Longer anchors would make the table larger and find nothing more. */
 const LONGEST = 24;
@@ -66,8 +98,8 @@ function completed(
       found[state] = [...(found[state] ?? []), ...(found[fallback] ?? [])];
     }
     for (const [code, child] of children[state] ?? []) {
-      suffix[child] = state === 0 ? 0 : (next[fallback * WIDTH + code] ?? 0);
-      next[state * WIDTH + code] = child;
+      suffix[child] = state === 0 ? 0 : (next[fallback * WIDTH + code] ?? 0) / WIDTH;
+      next[state * WIDTH + code] = child * WIDTH;
       queue.push(child);
     }
   }
@@ -75,7 +107,7 @@ function completed(
 }
 
 function codesOf(anchor: string): readonly number[] {
-  return [...anchor.slice(0, LONGEST)].map((character) => character.charCodeAt(0));
+  return Array.from({ length: Math.min(anchor.length, LONGEST) }, (_unused, at) => anchor.charCodeAt(at));
 }
 
 function isLetter(code: number): boolean {

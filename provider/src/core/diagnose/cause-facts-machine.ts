@@ -147,7 +147,7 @@ export const MACHINE_CAUSES = {
     change: "compute mode / process holding the GPU",
   },
   GPU_HARDWARE_ERROR: {
-    meaning: "ECC error / Xid / lost GPU / \"unspecified launch failure\" while serving",
+    meaning: 'ECC error / Xid / lost GPU / "unspecified launch failure" while serving',
     change: "dmesg (Xid) and nvidia-smi of that GPU; reset or replace it, reboot",
   },
   GPU_UUID_UNSUPPORTED: {

@@ -3,8 +3,10 @@ import type { CauseFact, FailureCause } from "./causes";
 /** Causes that lie in what was asked of vLLM: model, limits, flags, memory. */
 export const SERVING_CAUSES = {
   KV_DTYPE_UNSUPPORTED_BY_BACKEND: {
-    meaning: "The KV-cache dtype (asked by flag or by the checkpoint) is not implemented by any usable attention backend",
-    change: "--kv-cache-dtype (bfloat16/auto), or null kv_cache_quant_algo / kv_cache_scheme in the checkpoint config, or a newer vLLM",
+    meaning:
+      "The KV-cache dtype (asked by flag or by the checkpoint) is not implemented by any usable attention backend",
+    change:
+      "--kv-cache-dtype (bfloat16/auto), or null kv_cache_quant_algo / kv_cache_scheme in the checkpoint config, or a newer vLLM",
   },
   KV_DTYPE_UNSUPPORTED_BY_GPU: {
     meaning: "The GPU generation cannot compute the requested fp8 KV format",
@@ -15,11 +17,13 @@ export const SERVING_CAUSES = {
     change: "--kv-cache-dtype",
   },
   ATTENTION_BACKEND_NONE_VALID: {
-    meaning: "No attention backend supports the model features (sparse MLA, head size, sinks ...) on this GPU",
+    meaning:
+      "No attention backend supports the model features (sparse MLA, head size, sinks ...) on this GPU",
     change: "other GPU or model; vLLM version; not a memory flag",
   },
   ATTENTION_BACKEND_INVALID: {
-    meaning: "The attention backend that was chosen (by flag, env or by vLLM itself) cannot serve this model/GPU",
+    meaning:
+      "The attention backend that was chosen (by flag, env or by vLLM itself) cannot serve this model/GPU",
     change: "--attention-backend / VLLM_ATTENTION_BACKEND (drop or change), or vLLM version",
   },
   MOE_BACKEND_NONE_VALID: {
@@ -156,6 +160,7 @@ export const SERVING_CAUSES = {
   },
   WORLD_SIZE_EXCEEDS_GPUS: {
     meaning: "More ranks than visible GPUs on the node",
-    change: "--tensor-parallel-size / --pipeline-parallel-size / --distributed-executor-backend / CUDA_VISIBLE_DEVICES",
+    change:
+      "--tensor-parallel-size / --pipeline-parallel-size / --distributed-executor-backend / CUDA_VISIBLE_DEVICES",
   },
 } as const satisfies Partial<Record<FailureCause, CauseFact>>;

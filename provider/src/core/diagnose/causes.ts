@@ -106,11 +106,6 @@ export const FAILURE_CAUSES = [
 
 export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
-/** Whether a text (from the wire or from state) is one of the closed list. */
-export function isFailureCause(text: string): text is FailureCause {
-  return FAILURE_CAUSES.some((cause) => cause === text);
-}
-
 export interface CauseFact {
   /** One sentence, as a user reads it. */
   readonly meaning: string;

@@ -22,7 +22,10 @@ export function isFailed(scan: Scan, ending: Ending): boolean {
   if (ending.exitCode !== null && ending.exitCode !== 0) return true;
   if (signalOf(ending) !== null || scan.marks.has("failed")) return true;
   // Still running or ended with 0: only what an ERROR line or a bare exception proves counts, and only before ready.
-  return !scan.marks.has("ready") && scan.sightings.some((one) => isSevere(one) && WEIGHTS[one.sign.weight] >= WEIGHTS.error);
+  return (
+    !scan.marks.has("ready") &&
+    scan.sightings.some((one) => isSevere(one) && WEIGHTS[one.sign.weight] >= WEIGHTS.error)
+  );
 }
 
 function isSevere(sighting: Sighting): boolean {
@@ -54,7 +57,10 @@ export function chooseCause(scan: Scan): Choice | null {
   const best = same.find((one) => one.sign.isBestEvidence === true);
   const evidence = best ?? first;
   const found = [...same].reverse().concat(first, evidence);
-  const values = found.reduce<Sighting["values"]>((all, one) => ({ ...all, ...one.values }), contextOf(first.rule, scan));
+  const values = found.reduce<Sighting["values"]>(
+    (all, one) => ({ ...all, ...one.values }),
+    contextOf(first.rule, scan),
+  );
   return { rule: first.rule, evidence, values };
 }
 

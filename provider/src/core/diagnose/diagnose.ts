@@ -1,4 +1,3 @@
-import { CAUSE_FACTS } from "./cause-facts";
 import type { FailureCause } from "./causes";
 import { chooseCause, type Ending, isFailed, signalOf } from "./choose";
 import { fill } from "./rule";
@@ -46,8 +45,12 @@ export function diagnose(input: DiagnosisInput): Diagnosis {
   const choice = chooseCause(scan);
   if (choice !== null) {
     const { evidence, values } = choice;
-    const rule = choice.rule.cause === "GPU_OOM_STARTUP" && scan.marks.has("ready") ? RUNTIME_OOM_RULE : choice.rule;
-    const known = { ...values, ...(rule.context?.includes("rank") === true ? rankOf(evidence.line.place) : {}) };
+    const rule =
+      choice.rule.cause === "GPU_OOM_STARTUP" && scan.marks.has("ready") ? RUNTIME_OOM_RULE : choice.rule;
+    const known = {
+      ...values,
+      ...(rule.context?.includes("rank") === true ? rankOf(evidence.line.place) : {}),
+    };
     return {
       cause: rule.cause,
       summary: fill(rule.summary, known),
@@ -76,7 +79,9 @@ function noFailure(scan: Scan): Diagnosis {
     summary: isReady ? "nothing failed: the server came up" : "nothing failed: the server is still starting",
     ...placeIn(evidence),
     change: null,
-    values: Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    values: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
     retryable: true,
   };
 }
@@ -118,9 +123,4 @@ function placeIn(seen: SeenLine | null | undefined): Pick<Diagnosis, "evidence" 
 function rankOf(place: string | null): { readonly rank?: number } {
   const rank = /^worker (\d+)$/.exec(place ?? "")?.[1];
   return rank === undefined ? {} : { rank: Number(rank) };
-}
-
-/** What a cause means and, in vLLM's own words, what to change. */
-export function explain(cause: FailureCause): { readonly meaning: string; readonly change: string } {
-  return CAUSE_FACTS[cause];
 }

@@ -11,7 +11,6 @@ export interface LogLine {
   readonly place: string | null;
 }
 
-// eslint-disable-next-line no-control-regex -- colours are control characters
 const COLOURS = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 /** What others put in front of vLLM's lines. */
@@ -22,10 +21,12 @@ const OUTER_PREFIXES: readonly RegExp[] = [
 ];
 
 /** Source: vllm 0.32.0 logger.py:30, v1/executor/multiproc_executor.py; older names 0.6 to 0.18. */
-const PROCESS_PREFIX = /^\((?<name>[\w:.-]+)(?: rank=(?<rank>\d+))? pid=(?<pid>\d+)(?:, ip=(?<ip>[^)]*))?\) ?/;
+const PROCESS_PREFIX =
+  /^\((?<name>[\w:.-]+)(?: rank=(?<rank>\d+))? pid=(?<pid>\d+)(?:, ip=(?<ip>[^)]*))?\) ?/;
 
 /** "ERROR 12-07 16:59:00 [core.py:867] " or, to 0.8, "ERROR 12-07 16:59:00 core.py:867] ". */
-const VLLM_LEVEL = /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? (?:\[[^\]]*\]|[\w./-]+:\d+\]) ?/;
+const VLLM_LEVEL =
+  /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? (?:\[[^\]]*\]|[\w./-]+:\d+\]) ?/;
 /** Uvicorn: "INFO:     Started ..."; Ray: "2023-11-24 09:02:17,881<tab>WARNING services.py:1996 -- ". */
 const OTHER_LEVEL =
   /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- )/;
@@ -46,7 +47,11 @@ export function readLogLine(line: string): LogLine {
     raw,
     text,
     level: isLevel(word) ? word : WARNING_WORDS.test(text) ? "WARNING" : null,
-    place: placeOf(process?.groups?.["name"] ?? null, process?.groups?.["rank"] ?? rank?.groups?.["rank"] ?? null, process?.groups?.["ip"]),
+    place: placeOf(
+      process?.groups?.["name"] ?? null,
+      process?.groups?.["rank"] ?? rank?.groups?.["rank"] ?? null,
+      process?.groups?.["ip"],
+    ),
   };
 }
 
@@ -69,10 +74,16 @@ export function readJsonRecord(line: string): readonly LogLine[] | null {
   if (message === null) return null;
   const level = field("levelname", "level", "severity")?.toUpperCase() ?? null;
   const name = field("vllm_process_name", "processName");
-  const body = [message, field("exc_info", "exception", "traceback")].filter((part) => part !== null).join("\n");
+  const body = [message, field("exc_info", "exception", "traceback")]
+    .filter((part) => part !== null)
+    .join("\n");
   return body.split(/\r?\n/).map((text) => {
     const inner = readLogLine(text);
-    return { ...inner, level: inner.level ?? (isLevel(level) ? level : null), place: inner.place ?? placeOf(name, null, undefined) };
+    return {
+      ...inner,
+      level: inner.level ?? (isLevel(level) ? level : null),
+      place: inner.place ?? placeOf(name, null, undefined),
+    };
   });
 }
 

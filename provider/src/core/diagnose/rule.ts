@@ -55,7 +55,9 @@ export interface Sighting {
 const TEXT_VALUES: ReadonlySet<string> = new Set(["glibc", "have", "want"]);
 
 /** Named groups as values: numbers as numbers, thousands commas dropped. */
-export function valuesOf(groups: Readonly<Record<string, string | undefined>> | undefined): Record<string, string | number> {
+export function valuesOf(
+  groups: Readonly<Record<string, string | undefined>> | undefined,
+): Record<string, string | number> {
   const values: Record<string, string | number> = {};
   for (const [name, text] of Object.entries(groups ?? {})) {
     if (text === undefined) continue;

@@ -1,4 +1,4 @@
-import { AnchorIndex, anchorOf } from "./anchors";
+import { AnchorIndex, anchorOf, type FoundLine } from "./anchors";
 import { type LogLine, readJsonRecord, readLogLine } from "./log-line";
 import { CONTEXT_PATTERNS, type MarkName, MARKS } from "./marks";
 import { NOISE } from "./noise";
@@ -24,10 +24,19 @@ export interface Scan {
 /** How many characters before a line a sign may look at. */
 const BEFORE = 1000;
 const MOST_EXCEPTIONS = 30;
-const EXCEPTION = /^\s{0,2}(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout|Exit|OutOfResources|Unsupported)(?:: |\(|$)|(?:Value error|Assertion failed), )/;
+const EXCEPTION =
+  /^\s{0,2}(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout|Exit|OutOfResources|Unsupported)(?:: |\(|$)|(?:Value error|Assertion failed), )/;
 /** A line of source in a traceback: it holds the words of the error before they are filled in. */
 const SOURCE_CODE = /^ {4}/;
-const EXCEPTION_ANCHORS = ["Error", "Exception", "Interrupt", "OutOfResources", "Unsupported:", "Value error, ", "Assertion failed, "] as const;
+const EXCEPTION_ANCHORS = [
+  "Error",
+  "Exception",
+  "Interrupt",
+  "OutOfResources",
+  "Unsupported:",
+  "Value error, ",
+  "Assertion failed, ",
+] as const;
 
 interface Watcher {
   readonly rule: CauseRule;
@@ -57,37 +66,37 @@ export class LogScanner {
 
   scan(log: string): Scan {
     const pass = new Pass(log);
-    const hits = new Set<number>();
-    let lineNumber = 0;
-    let last = { start: 0, end: 0, lineNumber: 0 };
-    for (let start = 0; start <= log.length; ) {
-      const newline = log.indexOf("\n", start);
-      const end = newline === -1 ? log.length : newline;
-      lineNumber++;
-      hits.clear();
-      this.index.collect(log, start, end, hits);
-      if (hits.size > 0) this.read(pass, log.slice(start, end), start, lineNumber, hits);
-      if (end > start) last = { start, end, lineNumber };
-      start = end + 1;
-    }
-    const tail = linesOf(log.slice(last.start, last.end)).at(-1);
-    return pass.result(tail === undefined ? null : { line: tail, lineNumber: last.lineNumber });
+    const last = this.index.forEachLine(log, (found, ids) => {
+      if (!ids.every((id) => this.isSettled(pass, id))) this.read(pass, found, ids);
+    });
+    const tail = last === null ? undefined : linesOf(log.slice(last.start, last.end)).at(-1);
+    return pass.result(
+      tail === undefined || last === null ? null : { line: tail, lineNumber: last.lineNumber },
+    );
   }
 
-  private read(pass: Pass, raw: string, offset: number, lineNumber: number, hits: ReadonlySet<number>): void {
-    const ids = [...hits].sort((one, other) => one - other);
-    for (const line of linesOf(raw)) {
+  /** Whether one more line of this kind can tell nothing new: what keeps a log of a million errors cheap. */
+  private isSettled(pass: Pass, id: number): boolean {
+    if (id >= this.exceptionsFrom) return pass.hasEnoughExceptions();
+    const watcher = this.watchers[id];
+    return watcher !== undefined && pass.isSure(watcher.sign);
+  }
+
+  private read(pass: Pass, found: FoundLine, unsorted: readonly number[]): void {
+    const ids = [...unsorted].sort((one, other) => one - other);
+    for (const line of linesOf(pass.log.slice(found.start, found.end))) {
       // The harm first: a mark tells the phase of what comes after it, on other lines.
       let isKnown = false;
       for (const id of ids) {
         if (id < this.contextFrom) {
           const watcher = this.watchers[id];
-          if (watcher !== undefined) isKnown = pass.look(watcher, line, lineNumber, offset) || isKnown;
-        } else if (id < this.marksFrom) pass.note(CONTEXT_PATTERNS[id - this.contextFrom], line, lineNumber);
+          if (watcher !== undefined) isKnown = pass.look(watcher, line, found) || isKnown;
+        } else if (id < this.marksFrom)
+          pass.note(CONTEXT_PATTERNS[id - this.contextFrom], line, found.lineNumber);
         else if (id < this.exceptionsFrom) {
           const mark = MARKS[id - this.marksFrom];
-          if (mark?.pattern.test(line.text) === true) pass.mark(mark.name, line, lineNumber);
-        } else if (!isKnown) pass.exception(line, lineNumber);
+          if (mark?.pattern.test(line.text) === true) pass.mark(mark.name, line, found.lineNumber);
+        } else if (!isKnown) pass.exception(line, found.lineNumber);
       }
     }
   }
@@ -109,16 +118,26 @@ class Pass {
   private earlierExceptions: readonly SeenLine[] = [];
   private lastShards: SeenLine | null = null;
 
-  constructor(private readonly log: string) {}
+  constructor(readonly log: string) {}
+
+  isSure(sign: Sign): boolean {
+    const before = this.seen.get(sign);
+    return before !== undefined && EXCEPTION.test(before.line.text);
+  }
+
+  hasEnoughExceptions(): boolean {
+    return this.exceptions.length >= MOST_EXCEPTIONS;
+  }
 
   /** Whether the line shows the sign. The first line counts; one that says the exception's type is better evidence. */
-  look({ rule, sign }: Watcher, line: LogLine, lineNumber: number, offset: number): boolean {
+  look({ rule, sign }: Watcher, line: LogLine, { start, lineNumber }: FoundLine): boolean {
     if (SOURCE_CODE.test(line.text)) return false;
     const match = sign.pattern.exec(line.text);
     if (match === null) return false;
     const before = this.seen.get(sign);
     if (before !== undefined && (EXCEPTION.test(before.line.text) || !EXCEPTION.test(line.text))) return true;
-    if (sign.accepts?.(match, line, this.log.slice(Math.max(0, offset - BEFORE), offset)) === false) return false;
+    if (sign.accepts?.(match, line, this.log.slice(Math.max(0, start - BEFORE), start)) === false)
+      return false;
     const firstLineNumber = before?.firstLineNumber ?? lineNumber;
     this.seen.set(sign, { rule, sign, line, lineNumber, firstLineNumber, values: valuesOf(match.groups) });
     return true;
@@ -147,7 +166,7 @@ class Pass {
   }
 
   exception(line: LogLine, lineNumber: number): void {
-    if (this.exceptions.length >= MOST_EXCEPTIONS || this.exceptions.at(-1)?.lineNumber === lineNumber) return;
+    if (this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber) return;
     if (line.level === "WARNING" || line.level === "INFO" || line.level === "DEBUG") return;
     if (!EXCEPTION.test(line.text) || NOISE.some((pattern) => pattern.test(line.text))) return;
     this.exceptions.push({ line, lineNumber });

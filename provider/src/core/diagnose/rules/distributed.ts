@@ -6,11 +6,15 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
   {
     cause: "SHM_TOO_SMALL",
     summary: ["/dev/shm has only {shmBytes} bytes", "/dev/shm is too small or full"],
-    change: ["host: a larger /dev/shm (--shm-size of some GiB, or --ipc=host for a container), or clean /dev/shm"],
+    change: [
+      "host: a larger /dev/shm (--shm-size of some GiB, or --ipc=host for a container), or clean /dev/shm",
+    ],
     signs: [
       proof(/Error while creating shared memory segment \S+ \(size (?<wantedBytes>\d+)\)/, "NCCL"),
       proof(/Error while creating shared memory segment/, "NCCL"),
-      proof(/No space left on device/, "errno 28", { accepts: (match, _line, before) => isSharedMemory(match.input, before) }),
+      proof(/No space left on device/, "errno 28", {
+        accepts: (match, _line, before) => isSharedMemory(match.input, before),
+      }),
       proof(/Insufficient space in \/dev\/shm/, "vllm 0.8 to 0.33"),
       proof(/unable to (?:open|allocate|mmap) shared memory/, "torch"),
       proof(/posix_fallocate failed/, "NCCL"),
@@ -18,7 +22,9 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
       error(/Bus error/, "signal 7; vllm-project/vllm#1771"),
       symptom(/SIGBUS received/, "absl failure handler"),
       symptom(/ncclShmOpen/, "NCCL"),
-      hint(/because \/dev\/shm has only (?<shmBytes>\d+) bytes available/, "Ray services.py", { isBestEvidence: true }),
+      hint(/because \/dev\/shm has only (?<shmBytes>\d+) bytes available/, "Ray services.py", {
+        isBestEvidence: true,
+      }),
     ],
   },
   {
@@ -28,21 +34,32 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
       'environment.PYTORCH_CUDA_ALLOC_CONF without expandable_segments, or extraArgs["disable-custom-all-reduce"]: true (--disable-custom-all-reduce)',
     ],
     signs: [
-      proof(/custom_all_reduce\.cuh/, "vllm csrc/custom_all_reduce.cuh", { accepts: (match) => !match.input.includes("out of memory") }),
-      proof(/Failed: Cuda error/, "vllm csrc/custom_all_reduce.cuh", { accepts: (match) => !match.input.includes("out of memory") }),
+      proof(/custom_all_reduce\.cuh/, "vllm csrc/custom_all_reduce.cuh", {
+        accepts: (match) => !match.input.includes("out of memory"),
+      }),
+      proof(/Failed: Cuda error/, "vllm csrc/custom_all_reduce.cuh", {
+        accepts: (match) => !match.input.includes("out of memory"),
+      }),
     ],
   },
   {
     cause: "GLOO_INTERFACE",
-    summary: ["gloo is bound to a wrong or unknown network interface ({interface})", "gloo is bound to a wrong or unknown network interface"],
-    change: ["environment.GLOO_SOCKET_IFNAME and environment.VLLM_HOST_IP, on every node; or host: a name that resolves to its own address"],
+    summary: [
+      "gloo is bound to a wrong or unknown network interface ({interface})",
+      "gloo is bound to a wrong or unknown network interface",
+    ],
+    change: [
+      "environment.GLOO_SOCKET_IFNAME and environment.VLLM_HOST_IP, on every node; or host: a name that resolves to its own address",
+    ],
     signs: [
       proof(/Unable to find (?:address|interface) for: ?(?<interface>\S+)/, "gloo transport/tcp/device.cc"),
       proof(/Unable to find address for/, "gloo transport/tcp/device.cc"),
       error(/Gloo connectFullMesh failed/, "torch ProcessGroupGloo"),
       error(/gloo\/transport\/tcp\//, "gloo", { accepts: (match) => /Error|enforce fail/.test(match.input) }),
       error(/makeDeviceForHostname/, "torch ProcessGroupGloo"),
-      hint(/Unable to resolve hostname to a \(local\) address/, "torch ProcessGroupGloo.cpp", { isBestEvidence: true }),
+      hint(/Unable to resolve hostname to a \(local\) address/, "torch ProcessGroupGloo.cpp", {
+        isBestEvidence: true,
+      }),
     ],
   },
   {
@@ -52,7 +69,10 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
       "host: start Ray on every node before vLLM, with environment.RAY_ADDRESS and environment.VLLM_HOST_IP; or engine.tensorParallelSize lower (--tensor-parallel-size)",
     ],
     signs: [
-      proof(/number of required \w+ exceeds the total number of available \w+ in the/, "vllm 0.4 to 0.33 v1/executor/ray_utils.py"),
+      proof(
+        /number of required \w+ exceeds the total number of available \w+ in the/,
+        "vllm 0.4 to 0.33 v1/executor/ray_utils.py",
+      ),
       proof(/Cannot provide a placement group/, "vllm 0.4 to 0.33 v1/executor/ray_utils.py"),
       proof(/No available node types can fulfill/, "Ray autoscaler"),
       proof(/Current node has no \w+ available/, "vllm 0.6 to 0.33 v1/executor/ray_utils.py"),
@@ -66,7 +86,9 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
   {
     cause: "KV_CONNECTOR_FAILED",
     summary: ["the KV transfer connector could not start"],
-    change: ['environment.UCX_NET_DEVICES (or UCX_TLS), or extraArgs["kv-transfer-config"] (--kv-transfer-config)'],
+    change: [
+      'environment.UCX_NET_DEVICES (or UCX_TLS), or extraArgs["kv-transfer-config"] (--kv-transfer-config)',
+    ],
     signs: [
       proof(/nixlBackendError/, "nixl; vllm-project/vllm#18322"),
       proof(/NIXL_ERR_/, "nixl"),

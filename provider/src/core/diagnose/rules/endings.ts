@@ -19,16 +19,19 @@ export const LIFE_ENDINGS: readonly LifeEnding[] = [
     holds: ({ signal }) => signal === SIGNALS.terminate || signal === SIGNALS.interrupt,
     evidence: (scan) => scan.marks.get("signal") ?? null,
     summary: "it was ended from outside (SIGTERM or SIGINT)",
-    change: "host: find who ends it: a probe, a supervisor, or the end of a login session (loginctl enable-linger)",
+    change:
+      "host: find who ends it: a probe, a supervisor, or the end of a login session (loginctl enable-linger)",
     retryable: true,
   },
   {
     cause: "HOST_OOM_KILLED",
     // Only without any exception: old versions kill their own processes after a Python error.
-    holds: ({ signal, scan }) => scan.exceptions.length === 0 && (signal === SIGNALS.kill || isEmptyWrapper(scan)),
+    holds: ({ signal, scan }) =>
+      scan.exceptions.length === 0 && (signal === SIGNALS.kill || isEmptyWrapper(scan)),
     evidence: (scan) => scan.marks.get("failed") ?? null,
     summary: "a process was killed without a word, most likely by the kernel for want of host memory",
-    change: "host: more memory, or a higher memory limit of the container (dmesg names the process); environment.MAX_JOBS lower; engine.cpuOffloadGb (--cpu-offload-gb) lower",
+    change:
+      "host: more memory, or a higher memory limit of the container (dmesg names the process); environment.MAX_JOBS lower; engine.cpuOffloadGb (--cpu-offload-gb) lower",
     retryable: false,
   },
 ];

@@ -4,10 +4,16 @@ import { error, hint, proof, symptom, verdict } from "../signs";
 export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
     cause: "DRIVER_TOO_OLD",
-    summary: ["the NVIDIA driver (CUDA {driverCuda}) is older than this vLLM needs", "the NVIDIA driver is older than this vLLM needs"],
+    summary: [
+      "the NVIDIA driver (CUDA {driverCuda}) is older than this vLLM needs",
+      "the NVIDIA driver is older than this vLLM needs",
+    ],
     change: ["host: upgrade the NVIDIA driver, or vllm: a wheel for the older CUDA"],
     signs: [
-      verdict(/NVIDIA driver on your system is too old \(found version (?<driverCuda>\d+)\)/, "torch cuda/__init__.py"),
+      verdict(
+        /NVIDIA driver on your system is too old \(found version (?<driverCuda>\d+)\)/,
+        "torch cuda/__init__.py",
+      ),
       verdict(/CUDA driver version is insufficient for CUDA runtime version/, "CUDA error 35"),
       verdict(/Error (?<cudaError>803): /, "CUDA error 803"),
       verdict(/Error (?<cudaError>804): /, "CUDA error 804"),
@@ -30,7 +36,9 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
     cause: "GPU_BUSY",
     summary: ["CUDA says the GPU is busy or unavailable"],
-    change: ["host: stop the process that holds the GPU (nvidia-smi), or set compute mode Default (nvidia-smi -c 0)"],
+    change: [
+      "host: stop the process that holds the GPU (nvidia-smi), or set compute mode Default (nvidia-smi -c 0)",
+    ],
     retryable: true,
     signs: [
       verdict(/CUDA-capable devices? ?(?:\(s\) )?.*busy or unavailable/, "CUDA error 46"),
@@ -42,9 +50,14 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
     cause: "GPU_UUID_UNSUPPORTED",
     summary: ["this vLLM cannot read a UUID in CUDA_VISIBLE_DEVICES"],
-    change: ["gpus: indexes (CUDA_VISIBLE_DEVICES; inside a container with one MIG device: 0), or a newer vllm version"],
+    change: [
+      "gpus: indexes (CUDA_VISIBLE_DEVICES; inside a container with one MIG device: 0), or a newer vllm version",
+    ],
     signs: [
-      verdict(/invalid literal for int\(\) with base 10: '(?<device>(?:MIG|GPU)-[^']*)'/, "vllm 0.6 to 0.20 platforms/interface.py"),
+      verdict(
+        /invalid literal for int\(\) with base 10: '(?<device>(?:MIG|GPU)-[^']*)'/,
+        "vllm 0.6 to 0.20 platforms/interface.py",
+      ),
       verdict(/invalid literal for int\(\) with base 10: b?["'](?<device>(?:MIG|GPU)-[^"']*)/, "vllm 0.6"),
     ],
   },
@@ -66,20 +79,27 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   },
   {
     cause: "GPU_ARCH_NOT_IN_BUILD",
-    summary: ["this build of vLLM or torch has no kernels for this GPU (sm_{sm})", "this build of vLLM or torch has no kernels for this GPU"],
+    summary: [
+      "this build of vLLM or torch has no kernels for this GPU (sm_{sm})",
+      "this build of vLLM or torch has no kernels for this GPU",
+    ],
     change: ["vllm: a wheel built for this GPU (for SM12x CUDA 12.8 or newer)"],
     context: ["sm"],
     signs: [
       proof(/no kernel image is available for execution on the device/, "CUDA error 209"),
       error(/CUDA error: device kernel image is invalid/, "CUDA error 200"),
-      error(/Unsupported architecture/, "flashinfer trtllm; sm_120", { accepts: (match) => /Error|error/.test(match.input) }),
+      error(/Unsupported architecture/, "flashinfer trtllm; sm_120", {
+        accepts: (match) => /Error|error/.test(match.input),
+      }),
       hint(/ is not compatible with the current PyTorch installation/, "torch cuda/__init__.py"),
     ],
   },
   {
     cause: "NO_GPU_VISIBLE",
     summary: ["vLLM sees no GPU"],
-    change: ["host: NVIDIA driver and container runtime (--gpus all); gpus or environment.CUDA_VISIBLE_DEVICES"],
+    change: [
+      "host: NVIDIA driver and container runtime (--gpus all); gpus or environment.CUDA_VISIBLE_DEVICES",
+    ],
     signs: [
       symptom(/Failed to infer device type/, "vllm 0.5 to 0.33 config/device.py"),
       symptom(/No CUDA GPUs are available/, "torch cuda/__init__.py"),

@@ -21,7 +21,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_REVISION_NOT_FOUND",
     summary: ["the revision does not exist in the repository that was asked"],
-    change: ["extraArgs.revision (--revision), or extraArgs[\"tokenizer-revision\"] (--tokenizer-revision) when the URL names the tokenizer's repository"],
+    change: [
+      'extraArgs.revision (--revision), or extraArgs["tokenizer-revision"] (--tokenizer-revision) when the URL names the tokenizer\'s repository',
+    ],
     context: ["httpStatus"],
     signs: [
       verdict(/Revision Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
@@ -37,9 +39,13 @@ export const HUB_RULES: readonly CauseRule[] = [
     signs: [
       proof(/Repository Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
       proof(/RepositoryNotFoundError: /, "huggingface_hub errors"),
-      error(/OSError: (?<path>\S+) is not a local folder and is not a valid model identifier/, "transformers utils/hub.py", {
-        accepts: (match) => !isLocalPath(match.groups?.["path"]),
-      }),
+      error(
+        /OSError: (?<path>\S+) is not a local folder and is not a valid model identifier/,
+        "transformers utils/hub.py",
+        {
+          accepts: (match) => !isLocalPath(match.groups?.["path"]),
+        },
+      ),
       symptom(/401 Client Error/, "huggingface_hub"),
       symptom(/404 Client Error/, "huggingface_hub"),
     ],
@@ -47,7 +53,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_RATE_LIMITED",
     summary: ["the hub answers 429: too many requests"],
-    change: ["environment.HF_TOKEN (secret), or environment.HF_HUB_OFFLINE: \"1\" when the model is cached; then wait and start again"],
+    change: [
+      'environment.HF_TOKEN (secret), or environment.HF_HUB_OFFLINE: "1" when the model is cached; then wait and start again',
+    ],
     retryable: true,
     context: ["httpStatus"],
     signs: [
@@ -60,9 +68,14 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_OFFLINE_MISSING",
     summary: ["offline mode is on and the files are not in the local cache"],
-    change: ["environment.HF_HUB_OFFLINE unset for the first start, or host: fill or mount the cache (environment.HF_HOME)"],
+    change: [
+      "environment.HF_HUB_OFFLINE unset for the first start, or host: fill or mount the cache (environment.HF_HOME)",
+    ],
     signs: [
-      verdict(/outgoing traffic has been disabled/, "huggingface_hub file_download.py, _snapshot_download.py"),
+      verdict(
+        /outgoing traffic has been disabled/,
+        "huggingface_hub file_download.py, _snapshot_download.py",
+      ),
       verdict(/OfflineModeIsEnabled/, "huggingface_hub errors"),
       verdict(/IncompleteSnapshotError/, "huggingface_hub 1.x"),
       verdict(/offline mode is enabled/, "huggingface_hub"),
@@ -71,7 +84,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HARMONY_VOCAB_UNAVAILABLE",
     summary: ["gpt-oss needs vocabulary files that could not be downloaded"],
-    change: ["environment.TIKTOKEN_ENCODINGS_BASE: a folder with o200k_base.tiktoken and cl100k_base.tiktoken, or host: network"],
+    change: [
+      "environment.TIKTOKEN_ENCODINGS_BASE: a folder with o200k_base.tiktoken and cl100k_base.tiktoken, or host: network",
+    ],
     signs: [
       verdict(/error downloading or loading vocab file/, "openai_harmony; vllm-project/vllm#22525"),
       verdict(/HarmonyError: /, "openai_harmony"),
@@ -82,7 +97,7 @@ export const HUB_RULES: readonly CauseRule[] = [
     cause: "HUB_UNREACHABLE",
     summary: ["the hub cannot be reached from this host"],
     change: [
-      "host: network, DNS or proxy; environment.HF_ENDPOINT for a mirror; environment.HF_HUB_OFFLINE: \"1\" when the model is cached",
+      'host: network, DNS or proxy; environment.HF_ENDPOINT for a mirror; environment.HF_HUB_OFFLINE: "1" when the model is cached',
     ],
     retryable: true,
     context: ["httpStatus"],
@@ -101,7 +116,10 @@ export const HUB_RULES: readonly CauseRule[] = [
       error(/CERTIFICATE_VERIFY_FAILED/, "Python ssl"),
       error(/Network is unreachable/, "errno 101"),
       error(/httpx\.ConnectError/, "httpx"),
-      error(/An error happened while trying to locate the file on the Hub/, "huggingface_hub file_download.py"),
+      error(
+        /An error happened while trying to locate the file on the Hub/,
+        "huggingface_hub file_download.py",
+      ),
       symptom(/We couldn't connect to '/, "transformers utils/hub.py"),
       symptom(/There was a specific connection error when trying to load/, "transformers utils/hub.py"),
       symptom(/LocalEntryNotFoundError/, "huggingface_hub errors"),
@@ -112,19 +130,35 @@ export const HUB_RULES: readonly CauseRule[] = [
 export const FILES_RULES: readonly CauseRule[] = [
   {
     cause: "MODEL_PATH_INVALID",
-    summary: ["there is no checkpoint at {path}", "there is no checkpoint at the path that was given as model"],
+    summary: [
+      "there is no checkpoint at {path}",
+      "there is no checkpoint at the path that was given as model",
+    ],
     change: ["model.path: the folder that holds config.json (finish the download, or mount it)"],
     signs: [
-      proof(/No supported config format found in (?<path>\S+)/, "vllm 0.6 to 0.8 transformers_utils/config.py"),
-      proof(/Invalid repository ID or local directory specified: '?(?<path>[^'\s]+)/, "vllm 0.8 to 0.33 transformers_utils/config.py"),
-      proof(/Could not detect config format for no config file found/, "vllm 0.9 to 0.33 transformers_utils/config.py"),
+      proof(
+        /No supported config format found in (?<path>\S+)/,
+        "vllm 0.6 to 0.8 transformers_utils/config.py",
+      ),
+      proof(
+        /Invalid repository ID or local directory specified: '?(?<path>[^'\s]+)/,
+        "vllm 0.8 to 0.33 transformers_utils/config.py",
+      ),
+      proof(
+        /Could not detect config format for no config file found/,
+        "vllm 0.9 to 0.33 transformers_utils/config.py",
+      ),
       proof(/does not appear to have a file named config\.json/, "transformers utils/hub.py"),
       proof(/Repo id must (?:be in the form|use alphanumeric)/, "huggingface_hub HFValidationError"),
       proof(/HFValidationError: /, "huggingface_hub"),
       proof(/Can't load the configuration of '(?<path>[^']+)'/, "transformers configuration_utils.py"),
-      proof(/OSError: (?<path>\S+) is not a local folder and is not a valid model identifier/, "transformers utils/hub.py", {
-        accepts: (match) => isLocalPath(match.groups?.["path"]),
-      }),
+      proof(
+        /OSError: (?<path>\S+) is not a local folder and is not a valid model identifier/,
+        "transformers utils/hub.py",
+        {
+          accepts: (match) => isLocalPath(match.groups?.["path"]),
+        },
+      ),
       error(/Incorrect path_or_model_id: '(?<path>[^']+)'/, "transformers utils/hub.py"),
       error(/No such file or directory: '(?<path>\S*\/config\.json)'/, "errno 2"),
     ],
@@ -132,7 +166,9 @@ export const FILES_RULES: readonly CauseRule[] = [
   {
     cause: "DISK_FULL",
     summary: ["a file system is full"],
-    change: ["host: free disk space, or environment.HF_HOME / extraArgs[\"download-dir\"] (--download-dir) on a larger disk"],
+    change: [
+      'host: free disk space, or environment.HF_HOME / extraArgs["download-dir"] (--download-dir) on a larger disk',
+    ],
     signs: [
       proof(/No space left on device/, "errno 28", {
         accepts: (match, _line, before) => !isSharedMemory(match.input, before),
@@ -142,8 +178,13 @@ export const FILES_RULES: readonly CauseRule[] = [
   },
   {
     cause: "CACHE_NOT_WRITABLE",
-    summary: ["{path} cannot be written by the user of the server", "a folder cannot be written by the user of the server"],
-    change: ["environment.HF_HOME, environment.HOME or environment.VLLM_CACHE_ROOT: a folder of the user, or host: its ownership"],
+    summary: [
+      "{path} cannot be written by the user of the server",
+      "a folder cannot be written by the user of the server",
+    ],
+    change: [
+      "environment.HF_HOME, environment.HOME or environment.VLLM_CACHE_ROOT: a folder of the user, or host: its ownership",
+    ],
     signs: [
       proof(/Permission denied: '(?<path>[^']+)'/, "errno 13"),
       proof(/Read-only file system: '(?<path>[^']+)'/, "errno 30"),
@@ -153,7 +194,10 @@ export const FILES_RULES: readonly CauseRule[] = [
   },
   {
     cause: "USER_ID_UNKNOWN",
-    summary: ["the process runs under uid {uid}, which has no name on this host", "the process runs under a uid that has no name on this host"],
+    summary: [
+      "the process runs under uid {uid}, which has no name on this host",
+      "the process runs under a uid that has no name on this host",
+    ],
     change: ["environment.USER and environment.HOME, or environment.TORCHINDUCTOR_CACHE_DIR"],
     signs: [
       verdict(/getpwuid\(\): uid not found: (?<uid>\d+)/, "Python pwd; vllm-project/vllm#12219"),
@@ -176,11 +220,16 @@ export const FILES_RULES: readonly CauseRule[] = [
   {
     cause: "WEIGHTS_MISSING",
     summary: ["weight files or tensors that the model needs are not there"],
-    change: ["host: download the missing weight files, engine.loadFormat left out (--load-format), or the right checkpoint"],
+    change: [
+      "host: download the missing weight files, engine.loadFormat left out (--load-format), or the right checkpoint",
+    ],
     signs: [
       proof(/Cannot find any (?:safetensors )?model weights with/, "vllm 0.3 to 0.33 model_loader"),
       proof(/Weight files referenced in index but missing/, "vllm 0.28 to 0.33 model_loader/weight_utils.py"),
-      proof(/weights were not initialized from checkpoint/, "vllm 0.6 to 0.33 model_loader/default_loader.py"),
+      proof(
+        /weights were not initialized from checkpoint/,
+        "vllm 0.6 to 0.33 model_loader/default_loader.py",
+      ),
       proof(/No such file or directory: '\S+\.(?:safetensors|bin|pt)'/, "errno 2"),
       proof(/No such file or directory: \S+\.safetensors/, "safetensors"),
       proof(/Could not find checkpoint files '/, "vllm 0.32.0 model_loader/sharded_state_loader.py"),
@@ -189,16 +238,22 @@ export const FILES_RULES: readonly CauseRule[] = [
   {
     cause: "CHECKPOINT_MODEL_MISMATCH",
     summary: ["the checkpoint and vLLM's class of this model do not have the same tensors"],
-    change: ["vllm: another (newer) version; quantizationConfigOverrides (layers that are not quantized); or another checkpoint"],
+    change: [
+      "vllm: another (newer) version; quantizationConfigOverrides (layers that are not quantized); or another checkpoint",
+    ],
     signs: [
       proof(/There is no module or parameter named '/, "vllm 0.6 to 0.33 models/utils.py"),
-      error(/KeyError: '[\w.]*(?:layers|experts|weight|scale|lm_head|embed_tokens|proj)[\w.]*'/, "vllm 0.3 to 0.33 load_weights"),
+      error(
+        /KeyError: '[\w.]*(?:layers|experts|weight|scale|lm_head|embed_tokens|proj)[\w.]*'/,
+        "vllm 0.3 to 0.33 load_weights",
+      ),
       error(/Attempted to load weight \(/, "vllm 0.6 to 0.33 model_loader/weight_utils.py"),
       error(/size mismatch for /, "torch load_state_dict"),
       error(/Error\(s\) in loading state_dict/, "torch"),
       error(/weight_scale for layer \S+ was never loaded/, "vllm 0.32.0 modelopt.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 weight loaders", {
-        accepts: (_match, _line, before) => /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))[^\n]*\n[^\n]*$/.test(before),
+        accepts: (_match, _line, before) =>
+          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))[^\n]*\n[^\n]*$/.test(before),
       }),
     ],
   },
@@ -207,5 +262,8 @@ export const FILES_RULES: readonly CauseRule[] = [
 /** Whether "No space left on device" is about /dev/shm: told on the line, or by the lines above it. */
 export function isSharedMemory(text: string, before: string): boolean {
   const near = before.split("\n").slice(-6).join("\n");
-  return /\/dev\/shm|nccl-|shared memory/.test(text) || /\/dev\/shm|shared_memory\.py|shm_open|posix_fallocate|_posixshmem/.test(near);
+  return (
+    /\/dev\/shm|nccl-|shared memory/.test(text) ||
+    /\/dev\/shm|shared_memory\.py|shm_open|posix_fallocate|_posixshmem/.test(near)
+  );
 }

@@ -3,7 +3,9 @@ import { error, hint, proof, symptom } from "../signs";
 
 /** "Reasons: {TRITON_MLA: [kv_cache_dtype not supported], ...}": is there a backend that only the KV dtype keeps out? */
 function onlyKvDtypeBlocks(text: string): boolean {
-  return [...text.matchAll(/\w+: \[([^\]]*)\]/g)].some((match) => match[1]?.trim() === "kv_cache_dtype not supported");
+  return [...text.matchAll(/\w+: \[([^\]]*)\]/g)].some(
+    (match) => match[1]?.trim() === "kv_cache_dtype not supported",
+  );
 }
 
 /** Source of meanings: the closed list; of wordings: vllm 0.8 to 0.33. */
@@ -19,30 +21,57 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     ],
     context: ["kvCacheDtype"],
     signs: [
-      proof(/No valid attention backend found .*kv_cache_dtype=(?<kvCacheDtype>\w+)/, "vllm 0.14.0 platforms/cuda.py", {
-        accepts: (match) => onlyKvDtypeBlocks(match.input),
-      }),
-      proof(/with FP8 KV cache not (?:yet )?supported/, "vllm 0.16.0 v1/attention/backends/mla/triton_mla.py"),
+      proof(
+        /No valid attention backend found .*kv_cache_dtype=(?<kvCacheDtype>\w+)/,
+        "vllm 0.14.0 platforms/cuda.py",
+        {
+          accepts: (match) => onlyKvDtypeBlocks(match.input),
+        },
+      ),
+      proof(
+        /with FP8 KV cache not (?:yet )?supported/,
+        "vllm 0.16.0 v1/attention/backends/mla/triton_mla.py",
+      ),
       proof(/FP8 KV cache on CPU requires/, "vllm 0.32.0 v1/attention/backends/cpu_attn.py"),
       proof(/FP8 KV cache is not yet supported/, "vllm 0.32.0 platforms/cpu.py"),
       proof(/FP8 KV cache requires head_size divisible by/, "vllm 0.32.0 v1/attention/backends/cpu_attn.py"),
       proof(/does not support fp8 kv-cache/, "vllm 0.8 v1/attention/backends/flash_attn.py"),
       proof(/nvfp4 KV cache is not supported with MLA/, "vllm 0.32.0 config/vllm.py"),
-      proof(/only supports? fp8 kv-cache(?: format)?, got (?<kvCacheDtype>\w+)/, "vllm 0.32.0 models/deepseek_v4/attention.py"),
-      proof(/--kv-cache-dtype (?<kvCacheDtype>\w+) requires the/, "vllm 0.32.0 v1/attention/backends/flashinfer.py:843"),
-      proof(/only supports an unquantized \(bf16\) KV cache/, "vllm 0.32.0 v1/attention/backends/mla/amx_mla.py"),
-      error(/[Uu]nsupported (?:kv_cache_dtype|KV cache dtype|kv cache dtype)/, "vllm 0.8 to 0.33, several backends"),
+      proof(
+        /only supports? fp8 kv-cache(?: format)?, got (?<kvCacheDtype>\w+)/,
+        "vllm 0.32.0 models/deepseek_v4/attention.py",
+      ),
+      proof(
+        /--kv-cache-dtype (?<kvCacheDtype>\w+) requires the/,
+        "vllm 0.32.0 v1/attention/backends/flashinfer.py:843",
+      ),
+      proof(
+        /only supports an unquantized \(bf16\) KV cache/,
+        "vllm 0.32.0 v1/attention/backends/mla/amx_mla.py",
+      ),
+      error(
+        /[Uu]nsupported (?:kv_cache_dtype|KV cache dtype|kv cache dtype)/,
+        "vllm 0.8 to 0.33, several backends",
+      ),
       error(/Unrecognized FP8 dtype: (?<kvCacheDtype>\w+)/, "vllm 0.8 v1/attention/backends"),
-      hint(/^Using (?<kvCacheDtype>fp8\w*|nvfp4) data type to store kv cache/, "vllm 0.8 to 0.33 config/cache.py"),
+      hint(
+        /^Using (?<kvCacheDtype>fp8\w*|nvfp4) data type to store kv cache/,
+        "vllm 0.8 to 0.33 config/cache.py",
+      ),
     ],
   },
   {
     cause: "KV_DTYPE_UNSUPPORTED_BY_GPU",
     summary: ["this GPU cannot compute an fp8 KV cache of that format"],
-    change: ['kvCacheDtype: "auto" or "bfloat16" (--kv-cache-dtype auto/bfloat16; "fp8_e5m2" where the GPU has only that)'],
+    change: [
+      'kvCacheDtype: "auto" or "bfloat16" (--kv-cache-dtype auto/bfloat16; "fp8_e5m2" where the GPU has only that)',
+    ],
     signs: [
       proof(/type fp8e4nv not supported in this architecture/, "triton; vllm-project/vllm#26431"),
-      proof(/FP8 KV cache is not supported by the Triton/, "vllm 0.32.0 v1/attention/backends/mla/triton_mla.py"),
+      proof(
+        /FP8 KV cache is not supported by the Triton/,
+        "vllm 0.32.0 v1/attention/backends/mla/triton_mla.py",
+      ),
       proof(/requires \.target sm_89 or higher/, "ptxas"),
     ],
   },
@@ -51,12 +80,18 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     summary: ["the KV cache dtype is refused for this kind of checkpoint"],
     change: ['kvCacheDtype: "auto", or the 16-bit dtype of the model (--kv-cache-dtype)'],
     signs: [
-      proof(/fp8_e5m2 kv-cache is not supported with fp8 checkpoints/, "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py"),
+      proof(
+        /fp8_e5m2 kv-cache is not supported with fp8 checkpoints/,
+        "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py",
+      ),
       proof(/kv_cache_dtype=\S+ is incompatible with dtype=/, "vllm 0.33.0 config/vllm.py:1492"),
       proof(/Currently supported kv cache quantization is/, "vllm 0.32.0 compressed_tensors.py, quark.py"),
       proof(/ for compressed-tensors KV cache/, "vllm 0.32.0 compressed_tensors.py"),
       proof(/The kv_cache quantization configuration is empty/, "vllm 0.32.0 quark.py"),
-      proof(/Only support per-tensor scaling factor ?for (?:fp8 KV cache|quark KV cache)/, "vllm 0.32.0 kv_cache.py, quark.py"),
+      proof(
+        /Only support per-tensor scaling factor ?for (?:fp8 KV cache|quark KV cache)/,
+        "vllm 0.32.0 kv_cache.py, quark.py",
+      ),
     ],
   },
   {
@@ -84,7 +119,10 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     ],
     signs: [
       proof(/Selected backend .* is not valid for this configuration/, "vllm 0.11 to 0.33 platforms/cuda.py"),
-      proof(/ is not valid for this configuration/, "vllm 0.32.0 v1/attention/backends/mla/prefill/selector.py:102"),
+      proof(
+        / is not valid for this configuration/,
+        "vllm 0.32.0 v1/attention/backends/mla/prefill/selector.py:102",
+      ),
       proof(/Invalid attention backend for/, "vllm 0.32.0 v1/attention/selector.py:222, platforms/xpu.py"),
       proof(/Attention backend 'XFORMERS' has been removed/, "vllm 0.32.0 config/multimodal.py"),
       proof(/Unknown attention backend: /, "vllm 0.11 to 0.33 attention registry"),
@@ -123,7 +161,10 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
         /out of resource: shared memory, Required: (?<requiredBytes>\d+), Hardware limit: (?<limitBytes>\d+)/,
         "triton runtime/errors.py",
       ),
-      proof(/out of resource: \w+, Required: (?<requiredBytes>\d+), Hardware limit: (?<limitBytes>\d+)/, "triton runtime/errors.py"),
+      proof(
+        /out of resource: \w+, Required: (?<requiredBytes>\d+), Hardware limit: (?<limitBytes>\d+)/,
+        "triton runtime/errors.py",
+      ),
       error(/too many resources requested for launch/, "CUDA error 701"),
     ],
   },

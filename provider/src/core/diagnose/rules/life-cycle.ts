@@ -6,10 +6,13 @@ export const LIFE_CYCLE_RULES: readonly CauseRule[] = [
     cause: "ENGINE_READY_TIMEOUT",
     summary: ["the API server gave up waiting for the engine"],
     change: [
-      "environment.VLLM_ENGINE_READY_TIMEOUT_S higher (vLLM 0.14 and later; before it was 600 s: use a newer vllm version), or load faster: local disk, extraArgs[\"safetensors-load-strategy\"] (--safetensors-load-strategy)",
+      'environment.VLLM_ENGINE_READY_TIMEOUT_S higher (vLLM 0.14 and later; before it was 600 s: use a newer vllm version), or load faster: local disk, extraArgs["safetensors-load-strategy"] (--safetensors-load-strategy)',
     ],
     signs: [
-      proof(/Timed out waiting for engines to send ?initial message/, "vllm 0.8 to 0.13 v1/engine/core_client.py"),
+      proof(
+        /Timed out waiting for engines to send ?initial message/,
+        "vllm 0.8 to 0.13 v1/engine/core_client.py",
+      ),
       proof(/Timed out waiting for engine core processes to start/, "vllm 0.14 to 0.33 v1/engine/utils.py"),
       error(/Did not receive response from front-end process within/, "vllm 0.10 to 0.33 v1/engine/core.py"),
       error(/failed to report ZMQ addresses within timeout/, "vllm 0.32.0 v1/engine/coordinator.py"),
@@ -51,7 +54,9 @@ export const LIFE_CYCLE_RULES: readonly CauseRule[] = [
     ],
     retryable: true,
     signs: [
-      symptom(/trigger received signal=SIG(?:TERM|INT)/, "vllm 0.20 to 0.33 v1/engine/core.py", { isBestEvidence: true }),
+      symptom(/trigger received signal=SIG(?:TERM|INT)/, "vllm 0.20 to 0.33 v1/engine/core.py", {
+        isBestEvidence: true,
+      }),
       symptom(/KeyboardInterrupt: terminated/, "vllm 0.6 to 0.33 entrypoints"),
       symptom(/^KeyboardInterrupt$/, "Python"),
       symptom(/Received signal (?:SIGTERM|SIGINT|15|2)\b/, "supervisors"),

@@ -6,7 +6,10 @@ const CUDA_OOM = /CUDA out of memory\. Tried to allocate/;
 export const MEMORY_RULES: readonly CauseRule[] = [
   {
     cause: "MAX_NUM_SEQS_TOO_HIGH",
-    summary: ["maxNumSeqs {maxNumSeqs} does not fit, at most {suggestedMaxNumSeqs}", "maxNumSeqs is too high for the memory that is left"],
+    summary: [
+      "maxNumSeqs {maxNumSeqs} does not fit, at most {suggestedMaxNumSeqs}",
+      "maxNumSeqs is too high for the memory that is left",
+    ],
     change: [
       "engine.maxNumSeqs: {suggestedMaxNumSeqs} (--max-num-seqs); with it fixed, another limit may show at the next start",
       "engine.maxNumSeqs lower (--max-num-seqs), or engine.gpuMemoryUtilization lower (--gpu-memory-utilization)",
@@ -41,7 +44,10 @@ export const MEMORY_RULES: readonly CauseRule[] = [
         /Free memory on device .*?\((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on startup is less than/,
         "vllm 0.10 v1/worker/gpu_worker.py",
       ),
-      proof(/Externally held weights on device .* exceed the desired GPU memory utilization/, "vllm 0.32.0 v1/worker/utils.py"),
+      proof(
+        /Externally held weights on device .* exceed the desired GPU memory utilization/,
+        "vllm 0.32.0 v1/worker/utils.py",
+      ),
       proof(
         /Available memory on node .*?\((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on startup is less than/,
         "vllm 0.32.0 v1/worker/cpu_worker.py",
@@ -80,7 +86,10 @@ export const MEMORY_RULES: readonly CauseRule[] = [
         /max seq len \((?<maxModelLen>\d+)\), \((?<neededGiB>[\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \((?<availableGiB>[\d.]+) GiB\)/,
         "vllm 0.8 to 0.33 v1/core/kv_cache_utils.py",
       ),
-      hint(/the estimated maximum model length is (?<suggestedMaxModelLen>\d+)/, "vllm 0.9 to 0.33 v1/core/kv_cache_utils.py"),
+      hint(
+        /the estimated maximum model length is (?<suggestedMaxModelLen>\d+)/,
+        "vllm 0.9 to 0.33 v1/core/kv_cache_utils.py",
+      ),
       proof(
         /max seq len \((?<maxModelLen>\d+)\) is larger than the maximum number of tokens that can be stored in KV cache \((?<suggestedMaxModelLen>\d+)\)/,
         "vllm 0.3 to 0.8 worker/worker.py",
@@ -104,7 +113,10 @@ export const MEMORY_RULES: readonly CauseRule[] = [
   },
   {
     cause: "GPU_OOM_STARTUP",
-    summary: ["the GPU has too little memory ({totalGiB} GiB) to load and try the model", "the GPU has too little memory to load and try the model"],
+    summary: [
+      "the GPU has too little memory ({totalGiB} GiB) to load and try the model",
+      "the GPU has too little memory to load and try the model",
+    ],
     change: [
       "engine.tensorParallelSize higher (--tensor-parallel-size), engine.maxModelLen (--max-model-len), engine.maxNumSeqs (--max-num-seqs), engine.maxNumBatchedTokens (--max-num-batched-tokens) or engine.gpuMemoryUtilization (--gpu-memory-utilization) lower, engine.enforceEager: true (--enforce-eager), or a smaller, quantized checkpoint",
     ],
@@ -138,7 +150,10 @@ export const MEMORY_RULES: readonly CauseRule[] = [
 /** The same words before and after ready; LogScanner forgets what was before, so the phase decides the cause. */
 export const RUNTIME_OOM_RULE: CauseRule = {
   cause: "GPU_OOM_RUNTIME",
-  summary: ["the GPU ran out of memory ({totalGiB} GiB) while serving", "the GPU ran out of memory while serving"],
+  summary: [
+    "the GPU ran out of memory ({totalGiB} GiB) while serving",
+    "the GPU ran out of memory while serving",
+  ],
   change: [
     "engine.gpuMemoryUtilization lower (--gpu-memory-utilization), engine.maxNumSeqs (--max-num-seqs), engine.maxNumBatchedTokens (--max-num-batched-tokens) or engine.maxModelLen (--max-model-len) lower",
   ],
@@ -151,7 +166,10 @@ function oomSigns(): CauseRule["signs"] {
       /CUDA out of memory\. Tried to allocate (?<triedMiB>[\d.]+) MiB\. GPU \d+ has a total capacity of (?<totalGiB>[\d.]+) GiB/,
       "torch 2.2 to 2.13 c10/cuda/CUDACachingAllocator.cpp",
     ),
-    error(/CUDA out of memory\. .*has a total capacity of (?<totalGiB>[\d.]+) GiB/, "torch 2.2 c10/cuda/CUDACachingAllocator.cpp"),
+    error(
+      /CUDA out of memory\. .*has a total capacity of (?<totalGiB>[\d.]+) GiB/,
+      "torch 2.2 c10/cuda/CUDACachingAllocator.cpp",
+    ),
     error(/CUDA out of memory\. Tried to allocate .*; (?<totalGiB>[\d.]+) GiB total capacity/, "torch 2.1"),
     error(CUDA_OOM, "torch c10/cuda/CUDACachingAllocator.cpp"),
     error(/HIP out of memory\. /, "torch on ROCm"),

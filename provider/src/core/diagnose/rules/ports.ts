@@ -4,18 +4,26 @@ import { error, proof, verdict } from "../signs";
 /** Whether the address in use is one vLLM chose itself: not the API server's, or bound in get_open_port. */
 function isInternal(place: string | null, before: string): boolean {
   const source = before.split("\n").slice(-4).join("\n");
-  return /get_open_port|bind\(\(["']{2}, ?(?:0|port)\)\)|zmq|TCPStore/.test(source) || /^(?:engine core|worker|Ray)/.test(place ?? "");
+  return (
+    /get_open_port|bind\(\(["']{2}, ?(?:0|port)\)\)|zmq|TCPStore/.test(source) ||
+    /^(?:engine core|worker|Ray)/.test(place ?? "")
+  );
 }
 
 export const PORTS_RULES: readonly CauseRule[] = [
   {
     cause: "INTERNAL_PORT_IN_USE",
     summary: ["a port that vLLM chose for itself was taken in the meantime"],
-    change: ["start again; host: serialise starts; environment.VLLM_PORT or the master port: another one when it was set"],
+    change: [
+      "start again; host: serialise starts; environment.VLLM_PORT or the master port: another one when it was set",
+    ],
     retryable: true,
     signs: [
       proof(/ZMQError: Address already in use/, "vllm 0.5 to 0.33, zmq"),
-      proof(/The server socket has failed to (?:listen on|bind to)/, "torch TCPStore; vllm-project/vllm#39015"),
+      proof(
+        /The server socket has failed to (?:listen on|bind to)/,
+        "torch TCPStore; vllm-project/vllm#39015",
+      ),
       proof(/EADDRINUSE/, "torch, gloo"),
       proof(/\[Errno 98\] Address already in use/, "Python; vllm-project/vllm#11617", {
         accepts: (_match, line, before) => isInternal(line.place, before),
@@ -25,7 +33,10 @@ export const PORTS_RULES: readonly CauseRule[] = [
   {
     cause: "PORT_IN_USE",
     summary: ["port {port} is taken on this host", "the API port is taken on this host"],
-    change: ["listen.port: another one than {port} (--port), or host: stop the listener", "listen.port: another one (--port), or host: stop the listener"],
+    change: [
+      "listen.port: another one than {port} (--port), or host: stop the listener",
+      "listen.port: another one (--port), or host: stop the listener",
+    ],
     context: ["port"],
     signs: [
       proof(/error while attempting to bind on address \('[^']*', (?<port>\d+)/, "asyncio, uvicorn"),
@@ -33,7 +44,8 @@ export const PORTS_RULES: readonly CauseRule[] = [
         accepts: (_match, line, before) => !isInternal(line.place, before),
       }),
       error(/[Aa]ddress already in use/, "errno 98", {
-        accepts: (match, line, before) => !/ZMQ|EADDRINUSE/.test(match.input) && !isInternal(line.place, before),
+        accepts: (match, line, before) =>
+          !/ZMQ|EADDRINUSE/.test(match.input) && !isInternal(line.place, before),
       }),
     ],
   },
@@ -48,7 +60,10 @@ export const PORTS_RULES: readonly CauseRule[] = [
   },
   {
     cause: "IPC_PATH_TOO_LONG",
-    summary: ["the path of a unix socket is longer than {limit} bytes", "the path of a unix socket is too long"],
+    summary: [
+      "the path of a unix socket is longer than {limit} bytes",
+      "the path of a unix socket is too long",
+    ],
     change: ["environment.TMPDIR or environment.VLLM_RPC_BASE_PATH: a short folder"],
     signs: [
       verdict(/ipc path .* is longer than (?<limit>\d+) characters/, "zmq; vllm 0.6 to 0.33"),
@@ -59,9 +74,6 @@ export const PORTS_RULES: readonly CauseRule[] = [
     cause: "OPEN_FILES_LIMIT",
     summary: ["too many files are open"],
     change: ["host: raise the limit of open files (ulimit -n, LimitNOFILE)"],
-    signs: [
-      proof(/\[Errno 24\] Too many open files/, "errno 24"),
-      error(/Too many open files/, "errno 24"),
-    ],
+    signs: [proof(/\[Errno 24\] Too many open files/, "errno 24"), error(/Too many open files/, "errno 24")],
   },
 ];

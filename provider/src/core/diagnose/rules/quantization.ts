@@ -48,7 +48,9 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       "a quantized shard has {partition} columns, which is no multiple of the block of {block}",
       "a quantized shard is no multiple of the quantization block",
     ],
-    change: ["engine.tensorParallelSize smaller (--tensor-parallel-size), or engine.enableExpertParallel: true (--enable-expert-parallel)"],
+    change: [
+      "engine.tensorParallelSize smaller (--tensor-parallel-size), or engine.enableExpertParallel: true (--enable-expert-parallel)",
+    ],
     context: ["tensorParallelSize"],
     signs: [
       verdict(
@@ -56,18 +58,39 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
         "vllm 0.6 to 0.33 fp8.py, awq_marlin.py, gptq_marlin.py",
       ),
       verdict(/ is not divisible by weight quantization block/, "vllm 0.6 to 0.33 fp8.py"),
-      verdict(/Weight \w+put_size_per_partition ?= ?(?<partition>\d+)/, "vllm 0.6 to 0.33 distributed/utils.py, marlin"),
-      verdict(/input size is not aligned with the quantized weight shape/, "vllm 0.3 to 0.33 awq.py, gptq.py"),
-      verdict(/output size is not aligned with the quantized weight shape/, "vllm 0.3 to 0.33 awq.py, gptq.py"),
-      proof(/size_per_partition \((?<partition>\d+)\)? (?:to be|must be) divisible by (?<block>\d+)/, "vllm 0.32.0 quantization"),
-      proof(/per tensor-parallel partition \((?<partition>\d+)\)/, "vllm 0.32.0 compressed_tensors_moe_wna16.py"),
-      proof(/requires \w*size_per_partition divisible by (?<block>\d+), got (?<partition>\d+)/, "vllm 0.32.0 modelopt.py"),
+      verdict(
+        /Weight \w+put_size_per_partition ?= ?(?<partition>\d+)/,
+        "vllm 0.6 to 0.33 distributed/utils.py, marlin",
+      ),
+      verdict(
+        /input size is not aligned with the quantized weight shape/,
+        "vllm 0.3 to 0.33 awq.py, gptq.py",
+      ),
+      verdict(
+        /output size is not aligned with the quantized weight shape/,
+        "vllm 0.3 to 0.33 awq.py, gptq.py",
+      ),
+      proof(
+        /size_per_partition \((?<partition>\d+)\)? (?:to be|must be) divisible by (?<block>\d+)/,
+        "vllm 0.32.0 quantization",
+      ),
+      proof(
+        /per tensor-parallel partition \((?<partition>\d+)\)/,
+        "vllm 0.32.0 compressed_tensors_moe_wna16.py",
+      ),
+      proof(
+        /requires \w*size_per_partition divisible by (?<block>\d+), got (?<partition>\d+)/,
+        "vllm 0.32.0 modelopt.py",
+      ),
       proof(/which must be divisible by the OCP MX group size/, "vllm 0.32.0 quark_ocp_mx.py"),
     ],
   },
   {
     cause: "DTYPE_UNSUPPORTED_BY_GPU",
-    summary: ["bfloat16 needs compute capability {minimum} and this GPU has {current}", "this GPU cannot compute in bfloat16"],
+    summary: [
+      "bfloat16 needs compute capability {minimum} and this GPU has {current}",
+      "this GPU cannot compute in bfloat16",
+    ],
     change: ['engine.dtype: "half" (--dtype half)'],
     signs: [
       proof(
@@ -92,20 +115,31 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       "{heads} attention heads cannot be split over tensorParallelSize {tensorParallelSize}",
       "heads or experts cannot be split over tensorParallelSize",
     ],
-    change: ["engine.tensorParallelSize: a divisor of the number of heads, as 1, 2 or 4 (--tensor-parallel-size)"],
+    change: [
+      "engine.tensorParallelSize: a divisor of the number of heads, as 1, 2 or 4 (--tensor-parallel-size)",
+    ],
     context: ["tensorParallelSize"],
     signs: [
       proof(
         /Total number of attention heads \((?<heads>\d+)\) must be divisible by tensor parallel size \((?<tensorParallelSize>\d+)\)/,
         "vllm 0.2 to 0.33 config/model.py",
       ),
-      proof(/^(?:\w+Error: )?(?<heads>\d+) is not divisible by (?<tensorParallelSize>\d+)/, "vllm 0.2 to 0.33 distributed/utils.py"),
+      proof(
+        /^(?:\w+Error: )?(?<heads>\d+) is not divisible by (?<tensorParallelSize>\d+)/,
+        "vllm 0.2 to 0.33 distributed/utils.py",
+      ),
       proof(/must be divisible by tensor parallel size/, "vllm 0.2 to 0.33"),
       proof(/must be divisible by dcp_size/, "vllm 0.32.0 config/parallel.py"),
-      proof(/Tensor parallel size (?<tensorParallelSize>\d+) is greater than the number of experts/, "vllm 0.4 to 0.33 models"),
+      proof(
+        /Tensor parallel size (?<tensorParallelSize>\d+) is greater than the number of experts/,
+        "vllm 0.4 to 0.33 models",
+      ),
       proof(/must be divisible by `--decode-context-parallel-size`/, "vllm 0.32.0 config/model.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 models", {
-        accepts: (_match, _line, before) => /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)[^\n]*\n[^\n]*$/.test(before),
+        accepts: (_match, _line, before) =>
+          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)[^\n]*\n[^\n]*$/.test(
+            before,
+          ),
       }),
     ],
   },
@@ -117,12 +151,27 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       "engine.tensorParallelSize (--tensor-parallel-size) or engine.pipelineParallelSize (--pipeline-parallel-size) lower; or gpus: more (CUDA_VISIBLE_DEVICES); or engine.distributedExecutorBackend (--distributed-executor-backend)",
     ],
     signs: [
-      proof(/World size \((?<worldSize>\d+)\) is larger than the number of available GPUs \((?<gpus>\d+)\)/, "vllm 0.8 to 0.33 config/parallel.py"),
-      proof(/world_size \((?<worldSize>\d+)\) is less than than max local gpu count \((?<gpus>\d+)\)/, "vllm 0.5 to 0.7 mp_distributed_executor.py"),
-      proof(/arallel size \((?<worldSize>\d+)\) cannot be larger than the number of available GPUs \((?<gpus>\d+)\)/, "vllm 0.12 config/parallel.py"),
-      proof(/please set tensor_parallel_size \((?<worldSize>\d+)\) to less than max local gpu count \((?<gpus>\d+)\)/, "vllm 0.4, 0.5"),
+      proof(
+        /World size \((?<worldSize>\d+)\) is larger than the number of available GPUs \((?<gpus>\d+)\)/,
+        "vllm 0.8 to 0.33 config/parallel.py",
+      ),
+      proof(
+        /world_size \((?<worldSize>\d+)\) is less than than max local gpu count \((?<gpus>\d+)\)/,
+        "vllm 0.5 to 0.7 mp_distributed_executor.py",
+      ),
+      proof(
+        /arallel size \((?<worldSize>\d+)\) cannot be larger than the number of available GPUs \((?<gpus>\d+)\)/,
+        "vllm 0.12 config/parallel.py",
+      ),
+      proof(
+        /please set tensor_parallel_size \((?<worldSize>\d+)\) to less than max local gpu count \((?<gpus>\d+)\)/,
+        "vllm 0.4, 0.5",
+      ),
       proof(/ is out of bounds for (?<gpus>\d+) devices/, "vllm 0.32.0 v1/worker/gpu_worker.py"),
-      proof(/replica size \((?<worldSize>\d+)\) exceeds the number of visible/, "vllm 0.32.0 v1/worker/xpu_worker.py"),
+      proof(
+        /replica size \((?<worldSize>\d+)\) exceeds the number of visible/,
+        "vllm 0.32.0 v1/worker/xpu_worker.py",
+      ),
       proof(/--device-ids index \d+ is out of range/, "vllm 0.32.0 engine/arg_utils.py"),
       error(/invalid device ordinal/, "CUDA error 101"),
     ],

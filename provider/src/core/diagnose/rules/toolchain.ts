@@ -4,10 +4,13 @@ import { error, hint, proof, symptom, verdict } from "../signs";
 export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "NVCC_NOT_FOUND",
-    summary: ["a kernel must be built and there is no nvcc at {path}", "a kernel must be built and no usable nvcc was found"],
+    summary: [
+      "a kernel must be built and there is no nvcc at {path}",
+      "a kernel must be built and no usable nvcc was found",
+    ],
     change: [
-      "environment.CUDA_HOME and PATH: the folder of a CUDA toolkit, without a stray colon (it looked for {path}); or host: install the CUDA toolkit; or environment.VLLM_USE_FLASHINFER_SAMPLER: \"0\"",
-      "host: install the CUDA toolkit, or environment.CUDA_HOME and PATH; or environment.VLLM_USE_FLASHINFER_SAMPLER: \"0\", or another engine.attentionBackend (--attention-backend)",
+      'environment.CUDA_HOME and PATH: the folder of a CUDA toolkit, without a stray colon (it looked for {path}); or host: install the CUDA toolkit; or environment.VLLM_USE_FLASHINFER_SAMPLER: "0"',
+      'host: install the CUDA toolkit, or environment.CUDA_HOME and PATH; or environment.VLLM_USE_FLASHINFER_SAMPLER: "0", or another engine.attentionBackend (--attention-backend)',
     ],
     signs: [
       verdict(/Could not find nvcc/, "flashinfer jit/cpp_ext.py"),
@@ -21,20 +24,32 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "NVCC_TOO_OLD",
     summary: ["nvcc is too old for this GPU or for the flags it gets"],
-    change: ["host: a newer CUDA toolkit (12.9 or later for SM12x), and environment.CUDA_HOME and PATH for it"],
+    change: [
+      "host: a newer CUDA toolkit (12.9 or later for SM12x), and environment.CUDA_HOME and PATH for it",
+    ],
     signs: [
-      verdict(/nvcc fatal +: (?:Unsupported gpu architecture|Unknown option|Value)/, "nvcc", { isBestEvidence: true }),
+      verdict(/nvcc fatal +: (?:Unsupported gpu architecture|Unknown option|Value)/, "nvcc", {
+        isBestEvidence: true,
+      }),
       verdict(/Unsupported gpu architecture '/, "nvcc"),
       proof(/requires CUDA ?>= ?[\d.]+/, "flashinfer"),
-      proof(/No supported CUDA architectures found for major versions/, "flashinfer; flashinfer-ai/flashinfer#3633"),
-      error(/FlashInfer requires GPUs with sm75 or higher/, "flashinfer with an old nvcc; vllm-project/vllm#50705"),
+      proof(
+        /No supported CUDA architectures found for major versions/,
+        "flashinfer; flashinfer-ai/flashinfer#3633",
+      ),
+      error(
+        /FlashInfer requires GPUs with sm75 or higher/,
+        "flashinfer with an old nvcc; vllm-project/vllm#50705",
+      ),
       error(/CUDA versions below 12\.\d/, "deep_gemm, flashinfer"),
     ],
   },
   {
     cause: "NINJA_NOT_FOUND",
     summary: ["a kernel must be built and ninja was not found"],
-    change: ["host: install ninja in vLLM's environment, with its bin folder on environment.PATH; or environment.VLLM_USE_FLASHINFER_SAMPLER: \"0\""],
+    change: [
+      'host: install ninja in vLLM\'s environment, with its bin folder on environment.PATH; or environment.VLLM_USE_FLASHINFER_SAMPLER: "0"',
+    ],
     signs: [
       verdict(/No such file or directory: '(?:\S*\/)?ninja'/, "errno 2"),
       verdict(/Ninja is required to load C\+\+ extensions/, "torch utils/cpp_extension.py"),
@@ -63,9 +78,13 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "PTXAS_TOO_OLD",
     summary: ["Triton's ptxas does not know the GPU {gpuName}", "Triton's ptxas does not know this GPU"],
-    change: ["environment.TRITON_PTXAS_PATH: the ptxas of CUDA 13 (12.9 or later), e.g. /usr/local/cuda/bin/ptxas"],
+    change: [
+      "environment.TRITON_PTXAS_PATH: the ptxas of CUDA 13 (12.9 or later), e.g. /usr/local/cuda/bin/ptxas",
+    ],
     signs: [
-      verdict(/ptxas fatal +: Value '(?<gpuName>[^']+)' is not defined for option 'gpu-name'/, "ptxas", { isBestEvidence: true }),
+      verdict(/ptxas fatal +: Value '(?<gpuName>[^']+)' is not defined for option 'gpu-name'/, "ptxas", {
+        isBestEvidence: true,
+      }),
       verdict(/ptxas .*Unsupported \.version/, "ptxas"),
       proof(/PTXAS error: /, "triton runtime/errors.py"),
     ],
@@ -73,14 +92,20 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "COMPILE_CACHE_CORRUPT",
     summary: ["an entry of the compile cache is broken"],
-    change: ["host: delete torch_compile_cache in VLLM_CACHE_ROOT (~/.cache/vllm); environment.VLLM_CACHE_ROOT: one of its own for each server, or serialise starts"],
+    change: [
+      "host: delete torch_compile_cache in VLLM_CACHE_ROOT (~/.cache/vllm); environment.VLLM_CACHE_ROOT: one of its own for each server, or serialise starts",
+    ],
     signs: [
       proof(/pickle data was truncated/, "Python pickle"),
-      proof(/No such file or directory: '\S*(?:torch_compile_cache|torchinductor|inductor_cache|torch_aot_compile|\.triton)\S*'/, "errno 2"),
+      proof(
+        /No such file or directory: '\S*(?:torch_compile_cache|torchinductor|inductor_cache|torch_aot_compile|\.triton)\S*'/,
+        "errno 2",
+      ),
       proof(/EOFError: Ran out of input/, "Python pickle"),
       proof(/(?:torch_compile_cache|torchinductor)\S*: file too short/, "dlopen"),
       proof(/: file too short/, "dlopen"),
-      error(/(?:Bytes object is corrupted|Failed to load .*from (?:the )?compile cache|[Cc]ache entry .*corrupt)/, "torch _inductor"),
+      error(/Bytes object is corrupted/, "torch compiler cache"),
+      error(/ache entry .*corrupt/, "torch _inductor"),
       error(/compile cache .*corrupt/, "vllm, torch"),
       error(/cached artifact .*(?:corrupt|stale|invalid)/, "torch"),
     ],
@@ -88,7 +113,10 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "LIBRARY_MISSING",
     summary: ["the shared library {library} is missing", "a shared library is missing"],
-    change: ["vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime that has {library}", "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime"],
+    change: [
+      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
+      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime",
+    ],
     signs: [
       proof(/(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file/, "dlopen"),
       error(/Could not load library (?<library>lib\S+)/, "cuDNN"),
@@ -107,7 +135,10 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   },
   {
     cause: "GLIBC_TOO_OLD",
-    summary: ["the C library of this host is older than {glibc}, which vLLM's binary needs", "the C or C++ library of this host is older than vLLM's binary needs"],
+    summary: [
+      "the C library of this host is older than {glibc}, which vLLM's binary needs",
+      "the C or C++ library of this host is older than vLLM's binary needs",
+    ],
     change: ["host: a newer OS or a container image with it; or a wheel built for this one"],
     signs: [
       verdict(/version `GLIBC_(?<glibc>[\d.]+)' not found/, "ld.so"),
@@ -116,34 +147,61 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   },
   {
     cause: "PYTHON_PACKAGE_CONFLICT",
-    summary: ["two Python packages do not fit: {package} has {have} and {want} is wanted", "two Python packages do not fit: {have} is there and {want} is wanted", "two Python packages of vLLM's environment do not fit each other"],
-    change: ["host: pin the package {package} in vLLM's environment", "host: install fitting versions of the packages that the log names (or environment.FLASHINFER_DISABLE_VERSION_CHECK: \"1\" for FlashInfer)"],
+    summary: [
+      "two Python packages do not fit: {package} has {have} and {want} is wanted",
+      "two Python packages do not fit: {have} is there and {want} is wanted",
+      "two Python packages of vLLM's environment do not fit each other",
+    ],
+    change: [
+      "host: pin the package {package} in vLLM's environment",
+      'host: install fitting versions of the packages that the log names (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
+    ],
     signs: [
       proof(/version \((?<have>[^)]+)\) does not match \w+ version \((?<want>[^)]+)\)/, "flashinfer"),
-      proof(/(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/, "transformers dependency_versions_check"),
+      proof(
+        /(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/,
+        "transformers dependency_versions_check",
+      ),
       proof(/ is required for a normal functioning of this module/, "transformers dependency_versions_check"),
       proof(/Numba needs NumPy (?<want>[\d.]+) or less\. Got NumPy (?<have>[\d.]+\d)/, "numba"),
       proof(/numpy\.dtype size changed/, "numpy"),
       proof(/A module that was compiled using NumPy 1\.x cannot be run/, "numpy"),
       error(/cannot import name '\w+' from '(?<package>(?!transformers|huggingface_hub)\w+)/, "Python"),
       error(/ has no attribute '(?:__version__|bfloat16|uint64|float8_\w+)'/, "torch, numpy"),
-      error(/pkg_resources\.(?:VersionConflict|DistributionNotFound|ContextualVersionConflict)/, "setuptools"),
+      error(
+        /pkg_resources\.(?:VersionConflict|DistributionNotFound|ContextualVersionConflict)/,
+        "setuptools",
+      ),
       symptom(/is incompatible with .*(?:version|package)/, "pip, packages"),
     ],
   },
   {
     cause: "OPTIONAL_PACKAGE_MISSING",
-    summary: ["the Python package {package} is missing or too old", "a Python package that these options need is missing"],
-    change: ["host: install {package} in vLLM's environment (pip install {package})", "host: install in vLLM's environment the package that the log names (pip install)"],
+    summary: [
+      "the Python package {package} is missing or too old",
+      "a Python package that these options need is missing",
+    ],
+    change: [
+      "host: install {package} in vLLM's environment (pip install {package})",
+      "host: install in vLLM's environment the package that the log names (pip install)",
+    ],
     signs: [
       proof(/Please install (?<package>[\w-]+)\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
       proof(/[Pp]lease install (?<package>vllm\[\w+\])/, "vllm 0.8 to 0.33"),
-      proof(/packages that were not found in your environment: (?<package>[\w-]+)/, "transformers dynamic_module_utils.py"),
-      proof(/is required for .*Install via `pip install (?<package>[\w-]+)/, "vllm 0.32.0 config/speculative.py"),
+      proof(
+        /packages that were not found in your environment: (?<package>[\w-]+)/,
+        "transformers dynamic_module_utils.py",
+      ),
+      proof(
+        /is required for .*Install via `pip install (?<package>[\w-]+)/,
+        "vllm 0.32.0 config/speculative.py",
+      ),
       proof(/requires the (?<package>[\w-]+) (?:library|package)/, "transformers, vllm"),
       proof(/Failed to import (?:the )?(?<package>Ray)\b/, "vllm 0.8 to 0.33"),
       proof(/(?<package>Ray) is not installed/, "vllm 0.8 to 0.33"),
-      error(/No module named '(?<package>[A-Za-z]\w*)/, "Python", { accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? "") }),
+      error(/No module named '(?<package>[A-Za-z]\w*)/, "Python", {
+        accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? ""),
+      }),
       error(/kernels not found\. Please follow/, "vllm 0.32.0 distributed/device_communicators/all2all.py"),
       hint(/pip install (?<package>[\w-]+)/, "packages"),
     ],

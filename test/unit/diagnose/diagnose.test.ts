@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Diagnosis, diagnose } from "../../../provider/src/core/diagnose";
+
+interface Case {
+  readonly log: string;
+  readonly exitCode: number | null;
+  readonly truth: { readonly code: string };
+}
+
+const folder = join(import.meta.dirname, "../../cases/diagnosis");
+const cases = readdirSync(folder)
+  .filter((name) => name.endsWith(".json"))
+  .map((name): Case => JSON.parse(readFileSync(join(folder, name), "utf8")));
+
+function of(log: string, exitCode: number | null = 1, signal: number | null = null): Diagnosis {
+  return diagnose({ log, exitCode, signal });
+}
+
+const disguises: readonly (readonly [string, (log: string) => string])[] = [
+  ["CRLF line ends", (log) => log.replaceAll("\n", "\r\n")],
+  [
+    "colours",
+    (log) =>
+      log
+        .replace(/\b(ERROR|INFO|WARNING)\b/g, "\u001b[31m$1\u001b[0m")
+        .replace(/^(\([^)]*\)) /gm, "\u001b[1;36m$1\u001b[0m "),
+  ],
+  ["time stamps of a container", (log) => log.replace(/^/gm, "2026-12-01T10:00:00.123456789Z stderr F ")],
+  ["journald in front", (log) => log.replace(/^/gm, "Dec 01 10:00:00 gpu1 vllm[4242]: ")],
+  ["compose in front", (log) => log.replace(/^/gm, "vllm-1  | ")],
+  [
+    "a progress bar in front of lines",
+    (log) => log.replace(/^(?=\(Worker|ERROR)/gm, "Loading:  10%|█\rLoading:  20%|██\r"),
+  ],
+];
+
+test.each(disguises)("the cause is the same with %s", (_name, disguise) => {
+  const found = cases.map((one) => of(disguise(one.log), one.exitCode).cause);
+  expect(found).toEqual(cases.map((one) => one.truth.code));
+});
+
+test("a JSON logger's records are read line by line", () => {
+  const message =
+    'EngineCore failed to start.\nTraceback (most recent call last):\n  File "x.py", line 1\n    raise ValueError("No available memory for the cache blocks.")\nValueError: No available memory for the cache blocks. Try "x"';
+  const log = JSON.stringify({ asctime: "x", levelname: "ERROR", message, vllm_process_name: "Worker_TP3" });
+  expect(of(`{"levelname":"INFO","message":"hello"}\n${log}`)).toMatchObject({
+    cause: "KV_CACHE_NO_MEMORY",
+    evidence: 'ValueError: No available memory for the cache blocks. Try "x"',
+    logLine: 2,
+    place: "worker 3",
+  });
+});
+
+describe("what no rule knows", () => {
+  test("comes with the first exception that is no wrapper, and where", () => {
+    const log = [
+      "(Worker_TP3 pid=7) ERROR 12-01 10:00:00 [x.py:1] WorkerProc failed to start.",
+      "(Worker_TP3 pid=7) ERROR 12-01 10:00:00 [x.py:1] Traceback (most recent call last):",
+      "(Worker_TP3 pid=7) ERROR 12-01 10:00:00 [x.py:1] ZeroDivisionError: division by zero",
+      "(EngineCore pid=5) ERROR 12-01 10:00:00 [x.py:1] Exception: WorkerProc initialization failed due to an exception in a background process.",
+      "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above.",
+    ].join("\n");
+    expect(of(log)).toEqual({
+      cause: "UNKNOWN",
+      summary: "vLLM failed with: ZeroDivisionError: division by zero",
+      evidence: "(Worker_TP3 pid=7) ERROR 12-01 10:00:00 [x.py:1] ZeroDivisionError: division by zero",
+      logLine: 3,
+      place: "worker 3",
+      change: null,
+      values: {},
+      retryable: false,
+    });
+  });
+
+  test("a validation error says its message, not its header", () => {
+    const log =
+      "pydantic_core._pydantic_core.ValidationError: 1 validation error for FooConfig\n  Value error, foo must be odd [type=value_error]";
+    expect(of(log)).toMatchObject({
+      cause: "UNKNOWN",
+      evidence: "  Value error, foo must be odd [type=value_error]",
+    });
+  });
+
+  test("an empty log is no proof of anything", () => {
+    expect(of("")).toMatchObject({ cause: "UNKNOWN", evidence: null, logLine: null });
+  });
+});
+
+describe("how it ended", () => {
+  const started = "INFO 12-01 10:00:00 [model.py:1] Resolved architecture: X\n";
+  const ready = `${started}INFO:     Application startup complete.\n`;
+  test.each([
+    ["SIGTERM while starting", started, null, 15, "TERMINATED_BY_SIGNAL"],
+    ["143, as a shell says it", started, 143, null, "TERMINATED_BY_SIGNAL"],
+    ["SIGKILL without a word", started, -9, null, "HOST_OOM_KILLED"],
+    ["SIGKILL after an exception", `${started}ZeroDivisionError: x\n`, 137, null, "UNKNOWN"],
+    [
+      "an empty wrapper",
+      `${started}RuntimeError: Engine core initialization failed. Failed core proc(s): {}\n`,
+      1,
+      null,
+      "HOST_OOM_KILLED",
+    ],
+    [
+      "still starting",
+      `${started}Loading safetensors checkpoint shards:  38% Completed | 62/163\n`,
+      null,
+      null,
+      "NO_FAILURE",
+    ],
+    [
+      "still starting, with a harmless error",
+      `${started}ERROR 12-01 10:00:00 [x.py:1] KeyError: '/psm_12ab'\n`,
+      null,
+      null,
+      "NO_FAILURE",
+    ],
+    ["up, after errors", `RuntimeError: No CUDA GPUs are available\n${ready}`, null, null, "NO_FAILURE"],
+    [
+      "stopped in order",
+      `${ready}INFO:     Shutting down\nINFO:     Finished server process [1]\n`,
+      0,
+      null,
+      "NO_FAILURE",
+    ],
+    [
+      "a bad request while it serves",
+      `${ready}ERROR 12-01 10:00:00 [x.py:1] PermissionError: [Errno 13] Permission denied: '/x'\n`,
+      null,
+      null,
+      "NO_FAILURE",
+    ],
+  ])("%s", (_name, log, exitCode, signal, cause) => {
+    expect(of(log, exitCode, signal).cause).toBe(cause);
+  });
+});
+
+test("interleaved workers are one failure, told by the first", () => {
+  const line = (rank: number, text: string): string =>
+    `(Worker_TP${String(rank)} pid=${String(rank)}) ERROR 12-01 10:00:00 [x.py:1] ${text}`;
+  const log = [
+    line(1, "WorkerProc failed to start."),
+    line(0, "WorkerProc failed to start."),
+    line(1, "torch.distributed.DistBackendError: NCCL error in: x, unhandled cuda error"),
+    line(
+      0,
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.11 GiB of which 1 MiB is free.",
+    ),
+    line(
+      1,
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 1 has a total capacity of 79.11 GiB of which 1 MiB is free.",
+    ),
+  ].join("\n");
+  expect(of(log)).toMatchObject({
+    cause: "GPU_OOM_STARTUP",
+    logLine: 4,
+    place: "worker 0",
+    values: { triedMiB: 20, totalGiB: 79.11 },
+  });
+});

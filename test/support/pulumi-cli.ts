@@ -101,7 +101,12 @@ export class PulumiProject {
     const { name = "test", stack = "dev", nodeModules = join(repositoryFolder, "node_modules") } = options;
     const bin = await ensurePulumi();
     const folder = await mkdtemp(join(tmpdir(), "pulumi-vllm-project-"));
-    const project = new PulumiProject(folder, environment(folder, bin, options.env ?? {}), join(bin, "pulumi"), stack);
+    const project = new PulumiProject(
+      folder,
+      environment(folder, bin, options.env ?? {}),
+      join(bin, "pulumi"),
+      stack,
+    );
     await mkdir(join(folder, ".state"));
     await symlink(nodeModules, join(folder, "node_modules"));
     await writeFile(join(folder, "Pulumi.yaml"), projectFile(name));
@@ -141,7 +146,12 @@ export class PulumiProject {
     const hasEvents = ACTING.has(verb) || verb === "preview";
     this.#runs += 1;
     const eventLog = join(this.folder, `.events-${String(this.#runs)}.json`);
-    const words = [verb, "--non-interactive", "--color=never", ...(verb === "stack" ? [] : ["--stack", this.#stack])];
+    const words = [
+      verb,
+      "--non-interactive",
+      "--color=never",
+      ...(verb === "stack" ? [] : ["--stack", this.#stack]),
+    ];
     if (ACTING.has(verb)) words.push("--yes", "--skip-preview");
     if (hasEvents) words.push("--event-log", eventLog);
     const begin = Date.now();

@@ -37,8 +37,8 @@ export interface VllmServerArgs {
    */
   readonly extraArgs?: InputObject | undefined;
   /**
-   * Variables of the server's process. Values that are Pulumi secrets, and those whose name ends in TOKEN, KEY, SECRET or
-   * PASSWORD, are encrypted in state. Default {}. Change: restart.
+   * Variables of the server's process. Always a secret, all of them: the provider is not told which ones are. Default {}.
+   * Change: restart.
    */
   readonly environment?: Input<{ readonly [name: string]: Input<string> }> | undefined;
   /**
@@ -97,10 +97,10 @@ export interface ReadinessArgs {
 }
 
 export interface TimeoutArgs {
-  /** Seconds until a connection stands, over all tries. Default 60. */
+  /** Seconds until a connection stands, over all tries. Default 30. */
   readonly connect?: Input<number> | undefined;
   /** Seconds from start to ready. Default 3600. */
   readonly ready?: Input<number> | undefined;
-  /** Seconds that running requests get to finish before the server is ended. Default 60. */
+  /** Seconds that running requests get to finish before the server is ended. Default 120. */
   readonly stop?: Input<number> | undefined;
 }

@@ -5,25 +5,28 @@ import type { VllmServerArgs } from "./args";
 
 const HOST_SECRETS = /^(?:password|privateKey|privateKeyPassword)$/;
 const FLAG_SECRETS = /^(?:api-key|hf-token)$/;
-/** HF_TOKEN, WANDB_API_KEY; not TOKENIZERS_PARALLELISM. */
-const ENVIRONMENT_SECRETS = /(?:TOKEN|KEY|SECRET|PASSWORD)S?$/i;
+
+/** Outputs that are secret whatever the inputs' marks: the state of a later provider may be read without the program. */
+export const SECRET_OUTPUTS: readonly string[] = ["apiKey", "environment"];
 
 /** A copy of the inputs with their secrets marked; what was marked before stays. Names that are not inputs are passed on for check() to report. */
 export function withSecretInputs(args: VllmServerArgs): Inputs {
   const marked: Inputs = {
     ...args,
     host: marking(args.host, HOST_SECRETS),
-    environment: marking(args.environment, ENVIRONMENT_SECRETS),
     extraArgs: marking(args.extraArgs, FLAG_SECRETS),
   };
   if (args.apiKey !== undefined) marked["apiKey"] = secret(args.apiKey);
+  if (args.environment !== undefined) marked["environment"] = secret(args.environment);
   return marked;
 }
 
 /** Marks the entries with such names, in `proxy` too. What comes as one output can only be marked as a whole. */
 function marking(value: Input<unknown>, names: RegExp): Input<unknown> {
   if (isPlainObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, markedEntry(name, inner, names)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, markedEntry(name, inner, names)]),
+    );
   }
   if (typeof value !== "object" || value === null) return value;
   return output(value).apply((known: unknown) => (mentions(known, names) ? secret(known) : known));
@@ -36,7 +39,9 @@ function markedEntry(name: string, value: unknown, names: RegExp): unknown {
 
 function mentions(value: unknown, names: RegExp): boolean {
   if (!isPlainObject(value)) return false;
-  return Object.entries(value).some(([name, inner]) => names.test(name) || (name === "proxy" && mentions(inner, names)));
+  return Object.entries(value).some(
+    ([name, inner]) => names.test(name) || (name === "proxy" && mentions(inner, names)),
+  );
 }
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {

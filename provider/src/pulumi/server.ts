@@ -2,7 +2,7 @@ import { createUrn, dynamic, mergeOptions, type CustomResourceOptions, type Outp
 import type { ServerOutputs } from "../core/outputs";
 import type { VllmServerArgs } from "./args";
 import { blob } from "./blob";
-import { withSecretInputs } from "./secret-inputs";
+import { SECRET_OUTPUTS, withSecretInputs } from "./secret-inputs";
 
 const MODULE = "vllm";
 const TYPE = "VllmServer";
@@ -76,7 +76,7 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
       blob,
       name,
       { ...fromProvider, ...withSecretInputs(args), __urn: urnOf(name, options) },
-      mergeOptions(options, { additionalSecretOutputs: ["apiKey"] }),
+      mergeOptions(options, { additionalSecretOutputs: [...SECRET_OUTPUTS] }),
       MODULE,
       TYPE,
     );

@@ -73,7 +73,10 @@ const env = { ...process.env, PATH: `${nodeBinFolder}:${pythonTools}:${process.e
 const failed = [];
 const chosen = steps.filter(({ name }) => names.length === 0 || names.includes(name));
 // What the others read comes first and alone; of the rest two at a time, because lint alone takes half of it.
-const [first, rest] = [chosen.filter(({ name }) => name === "build"), chosen.filter(({ name }) => name !== "build")];
+const [first, rest] = [
+  chosen.filter(({ name }) => name === "build"),
+  chosen.filter(({ name }) => name !== "build"),
+];
 for (const step of first) await runStep(step);
 await Promise.all(
   [0, 1].map(async () => {

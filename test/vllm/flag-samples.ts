@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../provider/src/core/json";
-import type { FlagRow } from "../../provider/src/core/vllm-flags";
+import type { FlagRow } from "../../provider/src/core/vllm-flags-table";
 
 /** Text that YAML, a shell or a parser in between would change if it could. */
 const AWKWARD = "yes: 'no' \"#\" 0123\n\u{1f600}";

@@ -90,7 +90,7 @@ const lists = {
 } as const;
 
 /** A word that vLLM's parser cannot take for an option. Source: vLLM 0.32 utils/argparse_utils.py parse_args. */
-export function isWord(value: unknown): value is string {
+function isWord(value: unknown): value is string {
   return isText(value) && value !== "" && !value.startsWith("-");
 }
 

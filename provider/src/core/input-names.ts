@@ -13,15 +13,6 @@ export function nearestName(given: string, known: Iterable<string>): string | nu
   return nearest;
 }
 
-/** `max_model_len`, `--max-model-len`, `MaxModelLen` -> `maxModelLen`. */
-export function camelCase(name: string): string {
-  const words = name
-    .replace(/^-+/, "")
-    .split(/[-_]+/)
-    .filter((word) => word !== "");
-  return words.map((word, index) => (index === 0 ? lowerFirst(word) : upperFirst(word))).join("");
-}
-
 /** `maxModelLen`, `max_model_len`, `--max-model-len` -> `max-model-len`. */
 export function kebabCase(name: string): string {
   const dashed = name.replace(/^-+/, "").replace(/([a-z0-9])([A-Z])/g, "$1-$2");
@@ -32,16 +23,8 @@ function folded(name: string): string {
   return name.replace(/[-_]/g, "").toLowerCase();
 }
 
-function lowerFirst(word: string): string {
-  return word.charAt(0).toLowerCase() + word.slice(1);
-}
-
-function upperFirst(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
 /** Levenshtein distance: insertions, deletions and replacements of one character. */
-export function editDistance(first: string, second: string): number {
+function editDistance(first: string, second: string): number {
   let previous = Array.from({ length: second.length + 1 }, (_, index) => index);
   for (let row = 1; row <= first.length; row += 1) {
     const current = [row];

@@ -78,7 +78,7 @@ export const serviceSchema = z.strictObject(
   { error: "an object such as { restart: { max: 5 } }" },
 );
 
-export const PROBES: readonly ProbeKind[] = ["auto", "completion", "chat", "embedding", "health"];
+const PROBES: readonly ProbeKind[] = ["auto", "completion", "chat", "embedding", "health"];
 
 export const readinessSchema = z.strictObject(
   {

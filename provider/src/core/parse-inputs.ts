@@ -12,7 +12,7 @@ import { gpusNeeded } from "./identity";
 import { DEFAULTS, type GpuWish, type Spec } from "./spec";
 
 export type { Problem } from "./input-problem";
-export { INPUT_NAMES, inputsOf, type InputName } from "./input-reader";
+export { INPUT_NAMES, inputsOf } from "./input-reader";
 
 export type ParsedInputs =
   /** With unknowns, the spec holds defaults in their places: good for comparing, not for acting. */

@@ -63,7 +63,7 @@ function scalar(value: string | number | boolean): string {
 }
 
 /** A number as YAML 1.1 reads it as a number: an exponent needs a point before it and a sign. */
-export function yamlNumber(value: number): string {
+function yamlNumber(value: number): string {
   const [mantissa = "", exponent] = String(value).split("e");
   if (exponent === undefined) return mantissa;
   const sign = exponent.startsWith("-") || exponent.startsWith("+") ? "" : "+";
@@ -71,7 +71,7 @@ export function yamlNumber(value: number): string {
 }
 
 /** Double-quoted, pure ASCII: reads the same in every locale, and nothing in it can be taken for a date, a number or a yes. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   let inner = "";
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;

@@ -5,7 +5,7 @@ import type { Spec } from "./spec";
 import { yamlFlag } from "./vllm-command-yaml";
 import type { FlagKind, FlagKinds } from "./vllm-flags-table";
 
-export { serverEnvironment, type ServerEnvironment } from "./vllm-command-environment";
+export { serverEnvironment } from "./vllm-command-environment";
 export type { FlagKinds } from "./vllm-flags-table";
 
 export interface ServeConfigFacts {

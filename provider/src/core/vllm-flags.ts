@@ -1,9 +1,2 @@
-export {
-  flagRowsFor,
-  flagTableFor,
-  type FlagKind,
-  type FlagKinds,
-  type FlagRow,
-  type FlagTable,
-} from "./vllm-flags-table";
-export { unknownFlags, unsuitableValues, type UnknownFlag } from "./vllm-flags-check";
+export { flagRowsFor, flagTableFor } from "./vllm-flags-table";
+export { unknownFlags, unsuitableValues } from "./vllm-flags-check";

@@ -12,7 +12,6 @@ const suites: readonly Suite[] = [
   { name: "unit", testSeconds: 20, isSequential: false },
   { name: "cases", testSeconds: 20, isSequential: false },
   { name: "stand-in", testSeconds: 60, isSequential: true },
-  { name: "stand-in", testSeconds: 60, isSequential: true },
   { name: "transport", testSeconds: 60, isSequential: false },
   { name: "pulumi", testSeconds: 180, isSequential: true },
   { name: "e2e", testSeconds: 300, isSequential: true },

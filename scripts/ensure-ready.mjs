@@ -13,7 +13,8 @@ if (Number(major) < 20) failWith(`Cannot set up: this is Node ${process.versions
 const reason = await whyInstall();
 if (reason !== undefined) {
   say(`npm ci (${reason}); usually under a minute`);
-  const code = await stream("npm", ["ci", "--no-audit", "--no-fund"], { cwd: repositoryFolder });
+  // Errors only: npm itself may run on Node 20, and would warn of every package that wants the 24 it is about to get.
+  const code = await stream("npm", ["ci", "--loglevel=error"], { cwd: repositoryFolder });
   if (code !== 0) failWith("Cannot set up: `npm ci` failed (its lines are above)");
 }
 // `npm run check` builds as one of its own steps, to show a broken build beside the rest.

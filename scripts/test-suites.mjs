@@ -24,7 +24,6 @@ export const SUITES = [
   { name: "cases", needs: [], isDefault: true, run: vitest("cases") },
   { name: "agent", needs: [], isDefault: true, run: unittest },
   { name: "stand-in", needs: [], isDefault: true, run: vitest("stand-in") },
-  { name: "stand-in", needs: [], isDefault: true, run: vitest("stand-in") },
   { name: "transport", needs: ["sshd"], isDefault: true, run: vitest("transport") },
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
   { name: "e2e", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("e2e") },

@@ -28,7 +28,13 @@ export function hostSpec(given: Partial<HostSpec> & { readonly host: string }): 
 
 /** How to reach one of our own sshd processes. */
 export function specOf(
-  server: { readonly address: string; readonly port: number; readonly user: string; readonly privateKey: string; readonly knownHostsPath: string },
+  server: {
+    readonly address: string;
+    readonly port: number;
+    readonly user: string;
+    readonly privateKey: string;
+    readonly knownHostsPath: string;
+  },
   given: Partial<HostSpec> = {},
 ): HostSpec {
   const { address, port, user, privateKey, knownHostsPath } = server;
@@ -45,7 +51,11 @@ export function temporaryFolder(): { readonly path: string; readonly remove: () 
 export async function runOnce(
   spec: HostSpec,
   command: string,
-  given: { readonly stdin?: string | Uint8Array; readonly connectSeconds?: number; readonly deadlineSeconds?: number } = {},
+  given: {
+    readonly stdin?: string | Uint8Array;
+    readonly connectSeconds?: number;
+    readonly deadlineSeconds?: number;
+  } = {},
 ): Promise<ExecResult & { readonly stdout: string }> {
   const connection = await connect(await resolveTarget(spec), { connectSeconds: given.connectSeconds ?? 20 });
   try {

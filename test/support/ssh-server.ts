@@ -10,7 +10,11 @@ export interface SshServerOptions {
   /** Accepted by "password". */
   readonly password?: string;
   /** Questions of "keyboard-interactive" and the answers that are right. */
-  readonly questions?: readonly { readonly prompt: string; readonly echo: boolean; readonly answer: string }[];
+  readonly questions?: readonly {
+    readonly prompt: string;
+    readonly echo: boolean;
+    readonly answer: string;
+  }[];
   /** Methods offered, in the server's words; by default those that can succeed, or "none" alone, which lets everybody in. */
   readonly methods?: readonly ("password" | "keyboard-interactive" | "publickey")[];
   readonly hostKeyType?: HostKeyType;

@@ -80,7 +80,9 @@ interface Keys {
 }
 
 function makeKeys(folder: string, options: SshdOptions): Keys {
-  const hostKeyPaths = (options.hostKeyTypes ?? ["ed25519"]).map((type) => makeKey(folder, `host_${type}`, type));
+  const hostKeyPaths = (options.hostKeyTypes ?? ["ed25519"]).map((type) =>
+    makeKey(folder, `host_${type}`, type),
+  );
   const privateKeyPath = makeKey(folder, "client", "ed25519");
   const authorized = [publicLine(privateKeyPath), ...(options.authorizedKeys ?? [])];
   writeFileSync(join(folder, "authorized_keys"), `${authorized.join("\n")}\n`);
@@ -106,11 +108,17 @@ async function launch(folder: string, options: SshdOptions, keys: Keys): Promise
   const configPath = join(folder, "sshd_config");
   writeFileSync(configPath, configText(folder, options, keys, address, port));
   const knownHostsPath = join(folder, "known_hosts");
-  writeFileSync(knownHostsPath, keys.hostKeyLines.map((line) => `[${address}]:${String(port)} ${line}\n`).join(""));
+  writeFileSync(
+    knownHostsPath,
+    keys.hostKeyLines.map((line) => `[${address}]:${String(port)} ${line}\n`).join(""),
+  );
 
   const child = spawn(sshdPath, ["-D", "-e", "-f", configPath], { stdio: ["ignore", "ignore", "pipe"] });
   const log = followLog(child);
-  const outcome = await Promise.race([log.logged(/Server listening on/).then(() => "up"), log.ended.then(() => "down")]);
+  const outcome = await Promise.race([
+    log.logged(/Server listening on/).then(() => "up"),
+    log.ended.then(() => "down"),
+  ]);
   if (outcome === "down") {
     if (/Address already in use/.test(log.text())) return null;
     throw new Error(`sshd did not start:\n${log.text()}`);
@@ -150,7 +158,11 @@ async function launch(folder: string, options: SshdOptions, keys: Keys): Promise
 }
 
 function configText(folder: string, options: SshdOptions, keys: Keys, address: string, port: number): string {
-  const environment = { HOME: options.home, ...(options.path === undefined ? {} : { PATH: options.path }), ...options.environment };
+  const environment = {
+    HOME: options.home,
+    ...(options.path === undefined ? {} : { PATH: options.path }),
+    ...options.environment,
+  };
   const lines = [
     ...(options.config ?? []),
     `ListenAddress ${address}`,
@@ -158,7 +170,9 @@ function configText(folder: string, options: SshdOptions, keys: Keys, address: s
     ...keys.hostKeyPaths.map((path) => `HostKey ${path}`),
     `AuthorizedKeysFile ${join(folder, "authorized_keys")}`,
     // sshd applies these last, over its own HOME and PATH; only the first SetEnv line counts.
-    `SetEnv ${Object.entries(environment).map(([name, value]) => `"${name}=${value}"`).join(" ")}`,
+    `SetEnv ${Object.entries(environment)
+      .map(([name, value]) => `"${name}=${value}"`)
+      .join(" ")}`,
     "PidFile none",
     "UsePAM no",
     "StrictModes no",

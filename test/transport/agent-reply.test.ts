@@ -10,7 +10,17 @@ import { startSshServer, type SshServer } from "../support/ssh-server";
 afterEach(() => closeAllConnections());
 
 const observation = {
-  host: { hostname: "gpu1", user: "ann", uid: 1000, home: "/home/ann", bootId: "b", stateRoot: "/s", pythonVersion: "3.11.2", diskFreeBytes: 1, shmFreeBytes: 2 },
+  host: {
+    hostname: "gpu1",
+    user: "ann",
+    uid: 1000,
+    home: "/home/ann",
+    bootId: "b",
+    stateRoot: "/s",
+    pythonVersion: "3.11.2",
+    diskFreeBytes: 1,
+    shmFreeBytes: 2,
+  },
   gpus: null,
   gpuError: null,
   servers: [],
@@ -45,7 +55,15 @@ function saying(text: string | Buffer, exitCode = 0, stderr = ""): Promise<SshSe
 }
 
 function agentOf(server: SshServer): ReturnType<typeof agentFor> {
-  return agentFor(hostSpec({ host: server.address, port: server.port, user: server.user, knownHostsFile: server.knownHostsPath }), 10);
+  return agentFor(
+    hostSpec({
+      host: server.address,
+      port: server.port,
+      user: server.user,
+      knownHostsFile: server.knownHostsPath,
+    }),
+    10,
+  );
 }
 
 const query: ServerQuery = {
@@ -56,7 +74,7 @@ const query: ServerQuery = {
 };
 
 test("standard input is the length, the packed agent, and the request", async () => {
-  let stdin = Buffer.alloc(0);
+  let stdin: Buffer = Buffer.alloc(0);
   const server = await answering((channel, bytes) => {
     stdin = bytes;
     channel.end(hello + flagsResult);
@@ -64,9 +82,19 @@ test("standard input is the length, the packed agent, and the request", async ()
   expect(await agentOf(server).flags("/opt/vllm")).toEqual(flags);
   const lineEnd = stdin.indexOf(10);
   const length = Number(stdin.toString("latin1", 0, lineEnd));
-  const bundle: unknown = JSON.parse(inflateSync(stdin.subarray(lineEnd + 1, lineEnd + 1 + length)).toString("utf8"));
-  expect(bundle).toMatchObject({ loader: expect.stringContaining("BundleFinder"), modules: { agent: expect.any(String), "agent.main": expect.any(String) } });
-  expect(JSON.parse(stdin.toString("utf8", lineEnd + 1 + length))).toEqual({ op: "flags", executable: "/opt/vllm", protocol: 1, deadlineSeconds: 300 });
+  const bundle: unknown = JSON.parse(
+    inflateSync(stdin.subarray(lineEnd + 1, lineEnd + 1 + length)).toString("utf8"),
+  );
+  expect(bundle).toMatchObject({
+    loader: expect.stringContaining("BundleFinder"),
+    modules: { agent: expect.any(String), "agent.main": expect.any(String) },
+  });
+  expect(JSON.parse(stdin.toString("utf8", lineEnd + 1 + length))).toEqual({
+    op: "flags",
+    executable: "/opt/vllm",
+    protocol: 1,
+    deadlineSeconds: 300,
+  });
   expect(server.commands()[0]).not.toContain("\n");
 });
 
@@ -83,18 +111,28 @@ describe("what a login shell prints before the first event is let pass", () => {
 });
 
 test("chunks may end anywhere, in the middle of a character too", async () => {
-  const reply = Buffer.from(`${hello}{"event": "log", "first": 1, "lines": ["Grüße ✓", "${"x".repeat(300_000)}"]}\n{"event": "result", "result": {"steps": []}}\n`);
+  const reply = Buffer.from(
+    `${hello}{"event": "log", "first": 1, "lines": ["Grüße ✓", "${"x".repeat(300_000)}"]}\n{"event": "result", "result": {"steps": []}}\n`,
+  );
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(reply.length), { maxLength: 12 }), async (cuts) => {
       const server = await answering((channel) => {
         const ends = [...cuts].sort((one, other) => one - other);
-        for (const [index, end] of [...ends, reply.length].entries()) channel.write(reply.subarray(ends[index - 1] ?? 0, end));
+        for (const [index, end] of [...ends, reply.length].entries())
+          channel.write(reply.subarray(ends[index - 1] ?? 0, end));
         channel.exit(0);
         channel.end();
       });
       const events: AgentEvent[] = [];
-      const request = { serverId: "a", urn: "u", client: "c", lockWaitSeconds: 1, expect: { generation: 0, leaderPid: null }, steps: [] };
-      const result = await agentOf(server).apply({ ...request, protocol: 1, deadlineSeconds: 9 }, 9, (event) => events.push(event));
+      const request = {
+        serverId: "a",
+        urn: "u",
+        client: "c",
+        lockWaitSeconds: 1,
+        expect: { generation: 0, leaderPid: null },
+        steps: [],
+      };
+      const result = await agentOf(server).apply(request, 9, (event) => events.push(event));
       expect(result).toEqual({ steps: [] });
       expect(events.map((event) => event.event)).toEqual(["hello", "log", "result"]);
       expect(events[1]).toMatchObject({ lines: ["Grüße ✓", expect.stringMatching(/^x{300000}$/)] });
@@ -104,9 +142,18 @@ test("chunks may end anywhere, in the middle of a character too", async () => {
 });
 
 test("an error event keeps code, proof and change", async () => {
-  const error = { code: "DISK_FULL", summary: "Cannot write /s/a: no space left", evidence: "0 bytes free", change: "free some", retryable: true };
+  const error = {
+    code: "DISK_FULL",
+    summary: "Cannot write /s/a: no space left",
+    evidence: "0 bytes free",
+    change: "free some",
+    retryable: true,
+  };
   const server = await saying(`${hello}${JSON.stringify({ event: "error", error })}\n`, 2);
-  await expect(agentOf(server).flags("/opt/vllm")).rejects.toMatchObject({ code: "DISK_FULL", details: error });
+  await expect(agentOf(server).flags("/opt/vllm")).rejects.toMatchObject({
+    code: "DISK_FULL",
+    details: error,
+  });
 });
 
 test("an error code that nobody knows is AGENT_CRASHED", async () => {
@@ -117,24 +164,57 @@ test("an error code that nobody knows is AGENT_CRASHED", async () => {
 
 describe("a reply is broken", () => {
   test.each([
-    ["without any event: what was printed, the exit and standard error are told", "Account expired\n", 127, "sh: python: not found\n", "last lines: Account expired; exit code 127; stderr: sh: python: not found"],
+    [
+      "without any event: what was printed, the exit and standard error are told",
+      "Account expired\n",
+      127,
+      "sh: python: not found\n",
+      "last lines: Account expired; exit code 127; stderr: sh: python: not found",
+    ],
     ["that ends before its result", hello, 1, "", "exit code 1"],
-    ["by a line that is no event", `${hello}Segmentation fault\n${flagsResult}`, 0, "", "last lines: Segmentation fault"],
-    ["by an event that nobody knows", `${hello}{"event": "surprise"}\n${flagsResult}`, 0, "", 'last lines: {"event": "surprise"}'],
-    ["by a result of another shape", `${hello}{"event": "result", "result": {"flags": 3}}\n`, 0, "", undefined],
+    [
+      "by a line that is no event",
+      `${hello}Segmentation fault\n${flagsResult}`,
+      0,
+      "",
+      "last lines: Segmentation fault",
+    ],
+    [
+      "by an event that nobody knows",
+      `${hello}{"event": "surprise"}\n${flagsResult}`,
+      0,
+      "",
+      'last lines: {"event": "surprise"}',
+    ],
+    [
+      "by a result of another shape",
+      `${hello}{"event": "result", "result": {"flags": 3}}\n`,
+      0,
+      "",
+      undefined,
+    ],
     ["by another protocol", '{"event": "hello", "protocol": 2, "python": "3"}\n', 0, "", undefined],
   ])("%s", async (_name, text, exitCode, stderr, evidence) => {
     const server = await saying(text, exitCode, stderr);
-    const error: unknown = await agentOf(server).flags("/opt/vllm").catch((caught: unknown) => caught);
-    expect(error).toMatchObject({ code: "AGENT_REPLY_BROKEN", details: { retryable: true, ...(evidence === undefined ? {} : { evidence }) } });
+    const error: unknown = await agentOf(server)
+      .flags("/opt/vllm")
+      .catch((caught: unknown) => caught);
+    expect(error).toMatchObject({
+      code: "AGENT_REPLY_BROKEN",
+      details: { retryable: true, ...(evidence === undefined ? {} : { evidence }) },
+    });
   });
 
   test("and shows no secret that it repeats", async () => {
     const server = await saying(`export VLLM_API_KEY=${secret}\n`, 1, `${JSON.stringify({ key: secret })}\n`);
-    const error: unknown = await agentOf(server).observe(query).catch((caught: unknown) => caught);
+    const error: unknown = await agentOf(server)
+      .observe(query)
+      .catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       code: "AGENT_REPLY_BROKEN",
-      details: { evidence: 'last lines: export VLLM_API_KEY=[secret]; exit code 1; stderr: {"key":"[secret]"}' },
+      details: {
+        evidence: 'last lines: export VLLM_API_KEY=[secret]; exit code 1; stderr: {"key":"[secret]"}',
+      },
     });
   });
 

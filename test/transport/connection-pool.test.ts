@@ -10,10 +10,13 @@ afterEach(async () => {
   await closeAllConnections();
 });
 
-const flagsReply = '{"event": "hello", "protocol": 1, "python": "3"}\n{"event": "result", "result": {"version": null, "flags": []}}\n';
+const flagsReply =
+  '{"event": "hello", "protocol": 1, "python": "3"}\n{"event": "result", "result": {"version": null, "flags": []}}\n';
 const flags = { version: null, flags: [] };
 
-async function start(onCommand: (channel: ServerChannel, server: () => SshServer) => void = answer): Promise<SshServer> {
+async function start(
+  onCommand: (channel: ServerChannel, server: () => SshServer) => void = answer,
+): Promise<SshServer> {
   const server: SshServer = await startSshServer({
     password: "pw-one",
     onCommand: (_command, channel) => {
@@ -32,20 +35,32 @@ function answer(channel: ServerChannel): void {
 
 function spec(server: SshServer, given: Partial<HostSpec> = {}): HostSpec {
   const { address, port, user, knownHostsPath } = server;
-  return hostSpec({ host: address, port, user, password: "pw-one", knownHostsFile: knownHostsPath, ...given });
+  return hostSpec({
+    host: address,
+    port,
+    user,
+    password: "pw-one",
+    knownHostsFile: knownHostsPath,
+    ...given,
+  });
 }
 
 test("calls of one moment share one connection, and so do later ones", async () => {
   const server = await start();
   await Promise.all(Array.from({ length: 12 }, () => agentFor(spec(server), 10).flags("/v")));
   await agentFor({ ...spec(server), python: "/usr/bin/python3" }, 20).flags("/v");
-  expect({ connections: server.connectionCount(), commands: server.commands().length }).toEqual({ connections: 1, commands: 13 });
+  expect({ connections: server.connectionCount(), commands: server.commands().length }).toEqual({
+    connections: 1,
+    commands: 13,
+  });
 });
 
 test("other credentials have a connection of their own", async () => {
   const server = await start();
   await agentFor(spec(server), 10).flags("/v");
-  await expect(agentFor(spec(server, { password: "pw-two" }), 10).flags("/v")).rejects.toMatchObject({ code: "AUTHENTICATION_FAILED" });
+  await expect(agentFor(spec(server, { password: "pw-two" }), 10).flags("/v")).rejects.toMatchObject({
+    code: "AUTHENTICATION_FAILED",
+  });
   expect(server.connectionCount()).toBe(2);
 });
 

@@ -23,7 +23,10 @@ afterAll(async () => {
 /** Runs for ever, but ends by itself when nobody listens any more. */
 const untilClosed = "while echo up; do sleep 0.2; done";
 
-async function open(given: Parameters<typeof specOf>[1] = {}, server: Parameters<typeof specOf>[0] = sshd): Promise<Connection> {
+async function open(
+  given: Parameters<typeof specOf>[1] = {},
+  server: Parameters<typeof specOf>[0] = sshd,
+): Promise<Connection> {
   const connection = await connect(await resolveTarget(specOf(server, given)), { connectSeconds: 20 });
   onTestFinished(() => {
     connection.close();
@@ -41,7 +44,9 @@ describe("a command", () => {
   });
 
   test("may end before it has read its standard input", async () => {
-    const result = await runOn(await open(), "head -c 5; exit 7", { stdin: Buffer.alloc(8 * 1024 * 1024, "x") });
+    const result = await runOn(await open(), "head -c 5; exit 7", {
+      stdin: Buffer.alloc(8 * 1024 * 1024, "x"),
+    });
     expect(result).toEqual({ exitCode: 7, signal: null, stderr: "", stdout: "xxxxx" });
   });
 
@@ -52,12 +57,19 @@ describe("a command", () => {
   });
 
   test("that a signal ended reports the signal and no exit code", async () => {
-    expect(await runOn(await open(), "kill -KILL $$")).toEqual({ exitCode: null, signal: "SIGKILL", stderr: "", stdout: "" });
+    expect(await runOn(await open(), "kill -KILL $$")).toEqual({
+      exitCode: null,
+      signal: "SIGKILL",
+      stderr: "",
+      stdout: "",
+    });
   });
 
   test("that runs past its deadline fails with AGENT_DEADLINE, and the connection still works", async () => {
     const connection = await open();
-    await expect(runOn(connection, "cat; exec sleep 2", { deadlineSeconds: 0.3 })).rejects.toMatchObject({ code: "AGENT_DEADLINE" });
+    await expect(runOn(connection, "cat; exec sleep 2", { deadlineSeconds: 0.3 })).rejects.toMatchObject({
+      code: "AGENT_DEADLINE",
+    });
     expect(await runOn(connection, "echo on")).toMatchObject({ exitCode: 0, stdout: "on\n" });
   });
 
@@ -93,7 +105,11 @@ describe("many commands on one connection", () => {
     const connection = await open({}, { ...server, privateKey: sshd.privateKey });
     const results = await Promise.all(Array.from({ length: 20 }, () => runOn(connection, "x")));
     expect(results.map((result) => result.exitCode)).toEqual(Array.from({ length: 20 }, () => 0));
-    expect({ most: server.mostChannels(), commands: server.commands().length, connections: server.connectionCount() }).toEqual({
+    expect({
+      most: server.mostChannels(),
+      commands: server.commands().length,
+      connections: server.connectionCount(),
+    }).toEqual({
       most: 8,
       commands: 20,
       connections: 1,
@@ -104,8 +120,12 @@ describe("many commands on one connection", () => {
     const narrow = await startSshd({ home: home.path, config: ["MaxSessions 3"] });
     onTestFinished(() => narrow.stop());
     const connection = await open({}, narrow);
-    const results = await Promise.all(Array.from({ length: 12 }, (_none, index) => runOn(connection, `echo ${String(index)}`)));
-    expect(results.map((result) => result.stdout)).toEqual(Array.from({ length: 12 }, (_none, index) => `${String(index)}\n`));
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_none, index) => runOn(connection, `echo ${String(index)}`)),
+    );
+    expect(results.map((result) => result.stdout)).toEqual(
+      Array.from({ length: 12 }, (_none, index) => `${String(index)}\n`),
+    );
     expect(narrow.connectionCount()).toBe(1);
   });
 });
@@ -125,7 +145,9 @@ describe("a connection that breaks", () => {
       });
     const outcomes = Promise.allSettled(Array.from({ length: 10 }, run));
     const codes = (await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason : null));
-    expect(codes).toMatchObject(Array.from({ length: 10 }, () => ({ code: "CONNECTION_LOST", details: { retryable: true } })));
+    expect(codes).toMatchObject(
+      Array.from({ length: 10 }, () => ({ code: "CONNECTION_LOST", details: { retryable: true } })),
+    );
     expect(connection.isOpen).toBe(false);
   });
 

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { VllmServerError } from "../../provider/src/core/errors";
 import type { HostSpec } from "../../provider/src/core/spec";
 import { runOnce, specOf, temporaryFolder } from "../support/ssh-hosts";
 import { startSshServer } from "../support/ssh-server";
@@ -50,19 +51,20 @@ async function isTrusted(spec: HostSpec): Promise<boolean> {
   return (await runOnce(spec, "true")).exitCode === 0;
 }
 
-function failure(spec: HostSpec): Promise<{ readonly code: string; readonly details: Record<string, unknown> }> {
-  return runOnce(spec, "true").then(
-    () => {
-      throw new Error("was trusted");
-    },
-    ({ code, details }: { code: string; details: Record<string, unknown> }) => ({ code, details }),
-  );
+async function failure(spec: HostSpec): Promise<Pick<VllmServerError, "code" | "details">> {
+  const error: unknown = await runOnce(spec, "true").catch((caught: unknown) => caught);
+  if (!(error instanceof VllmServerError))
+    throw new Error("was trusted, or failed in another way", { cause: error });
+  return { code: error.code, details: error.details };
 }
 
 describe("a key is trusted when a line of known_hosts has it", () => {
-  test.each(["ed25519", "nistp256", "rsa"])("the only known type is %s, though the host has others", async (type) => {
-    expect(await isTrusted(knowing([`${here()} ${keyLine(type)}`]))).toBe(true);
-  });
+  test.each(["ed25519", "nistp256", "rsa"])(
+    "the only known type is %s, though the host has others",
+    async (type) => {
+      expect(await isTrusted(knowing([`${here()} ${keyLine(type)}`]))).toBe(true);
+    },
+  );
 
   test("under a hashed name", async () => {
     const path = knownHosts([`${here()} ${keyLine("ed25519")}`]);
@@ -72,7 +74,11 @@ describe("a key is trusted when a line of known_hosts has it", () => {
   });
 
   test("by a wildcard, among several names and after comments and broken lines", async () => {
-    expect(await isTrusted(knowing(["# comment", "", "broken", `gpu1,[127.0.0.*]:*,gpu2 ${keyLine("ed25519")} note`]))).toBe(true);
+    expect(
+      await isTrusted(
+        knowing(["# comment", "", "broken", `gpu1,[127.0.0.*]:*,gpu2 ${keyLine("ed25519")} note`]),
+      ),
+    ).toBe(true);
   });
 
   test("as one of several keys of its type", async () => {
@@ -86,7 +92,9 @@ describe("a key is trusted when a line of known_hosts has it", () => {
   test("under HostKeyAlias", async () => {
     const config = join(folder.path, "alias-config");
     writeFileSync(config, "Host *\n  HostKeyAlias gpu-behind-nat\n");
-    expect(await isTrusted(knowing([`gpu-behind-nat ${keyLine("ed25519")}`], { sshConfigFile: config }))).toBe(true);
+    expect(
+      await isTrusted(knowing([`gpu-behind-nat ${keyLine("ed25519")}`], { sshConfigFile: config })),
+    ).toBe(true);
   });
 });
 
@@ -112,13 +120,15 @@ describe("an unknown key", () => {
   test("is accepted after the command that the error names was run", async () => {
     const spec = knowing([]);
     const { details } = await failure(spec);
-    const command = /ssh-keyscan .*? >> \S+(?=,)/.exec(String(details["change"]))?.[0] ?? "";
+    const command = /ssh-keyscan .*? >> \S+(?=,)/.exec(String(details.change))?.[0] ?? "";
     execFileSync("sh", ["-c", command], { stdio: "ignore" });
     expect(await isTrusted(spec)).toBe(true);
   });
 
   test("is refused by a negated pattern", async () => {
-    expect(await failure(knowing([`[127.0.0.*]:*,!${here()} ${keyLine("ed25519")}`]))).toMatchObject({ code: "HOST_KEY_UNKNOWN" });
+    expect(await failure(knowing([`[127.0.0.*]:*,!${here()} ${keyLine("ed25519")}`]))).toMatchObject({
+      code: "HOST_KEY_UNKNOWN",
+    });
   });
 
   test("is refused although StrictHostKeyChecking is off, and the error says so", async () => {
@@ -162,7 +172,9 @@ describe("a changed key", () => {
   test("is one that was never known after the command that the error names was run", async () => {
     const spec = knowing([`${here()} ${otherKey}`]);
     const { details } = await failure(spec);
-    execFileSync("sh", ["-c", /ssh-keygen .*?(?=,)/.exec(String(details["change"]))?.[0] ?? ""], { stdio: "ignore" });
+    execFileSync("sh", ["-c", /ssh-keygen .*?(?=,)/.exec(String(details.change))?.[0] ?? ""], {
+      stdio: "ignore",
+    });
     expect(await failure(spec)).toMatchObject({ code: "HOST_KEY_UNKNOWN" });
   });
 });
@@ -181,9 +193,12 @@ describe("a pinned key", () => {
     expect(await isTrusted(knowing([], { hostKey: `${keyLine(type)} note` }))).toBe(true);
   });
 
-  test.each(["ed25519", "nistp256", "rsa"])("as the fingerprint of the %s key needs no known_hosts", async (type) => {
-    expect(await isTrusted(knowing([], { hostKey: fingerprintOf(keyLine(type)) }))).toBe(true);
-  });
+  test.each(["ed25519", "nistp256", "rsa"])(
+    "as the fingerprint of the %s key needs no known_hosts",
+    async (type) => {
+      expect(await isTrusted(knowing([], { hostKey: fingerprintOf(keyLine(type)) }))).toBe(true);
+    },
+  );
 
   test("wins over known_hosts: another key is refused", async () => {
     expect(await failure(specOf(sshd, { hostKey: otherKey }))).toMatchObject({
@@ -193,10 +208,14 @@ describe("a pinned key", () => {
   });
 
   test("as a fingerprint that no key of the host has is refused", async () => {
-    expect(await failure(specOf(sshd, { hostKey: fingerprintOf(otherKey) }))).toMatchObject({ code: "HOST_KEY_CHANGED" });
+    expect(await failure(specOf(sshd, { hostKey: fingerprintOf(otherKey) }))).toMatchObject({
+      code: "HOST_KEY_CHANGED",
+    });
     const single = await startSshServer({ hostKeyType: "ecdsa" });
     onTestFinished(() => single.stop());
-    expect(await failure(specOf({ ...single, privateKey: sshd.privateKey }, { hostKey: fingerprintOf(otherKey) }))).toMatchObject({
+    expect(
+      await failure(specOf({ ...single, privateKey: sshd.privateKey }, { hostKey: fingerprintOf(otherKey) })),
+    ).toMatchObject({
       code: "HOST_KEY_CHANGED",
     });
   });

@@ -36,13 +36,23 @@ test("a chain of ProxyJump leads through each host in turn", async () => {
   const entry = (alias: string, server: Sshd): string =>
     `Host ${alias}\n  HostName ${server.address}\n  Port ${String(server.port)}\n  IdentityFile ${server.privateKeyPath}\n  UserKnownHostsFile ${server.knownHostsPath}\n`;
   const config = join(folder.path, "config");
-  const entries = [entry("first", bastion), entry("second", inner), `${entry("last", last)}  ProxyJump first,second\n`];
+  const entries = [
+    entry("first", bastion),
+    entry("second", inner),
+    `${entry("last", last)}  ProxyJump first,second\n`,
+  ];
   writeFileSync(config, `${entries.join("")}Host *\n  User ${last.user}\n  IdentityAgent none\n`);
   const before = { bastion: bastion.connectionCount(), inner: inner.connectionCount() };
   const spec = hostSpec({ host: "last", sshConfigFile: config });
-  expect(await runOnce(spec, "echo $SSH_CONNECTION | cut -d' ' -f1,3")).toMatchObject({ exitCode: 0, stdout: "127.0.0.1 127.0.0.3\n" });
+  expect(await runOnce(spec, "echo $SSH_CONNECTION | cut -d' ' -f1,3")).toMatchObject({
+    exitCode: 0,
+    stdout: "127.0.0.1 127.0.0.3\n",
+  });
   await last.logged(/Accepted publickey/);
-  expect({ bastion: bastion.connectionCount() - before.bastion, inner: inner.connectionCount() - before.inner }).toEqual({ bastion: 1, inner: 1 });
+  expect({
+    bastion: bastion.connectionCount() - before.bastion,
+    inner: inner.connectionCount() - before.inner,
+  }).toEqual({ bastion: 1, inner: 1 });
 });
 
 test("an unknown key of the proxy is refused before anything is sent to the host", async () => {
@@ -74,7 +84,9 @@ test("a host that the proxy cannot reach is unreachable, and the error names the
 });
 
 test("losing the proxy is losing the connection", async () => {
-  const connection = await connect(await resolveTarget(specOf(inner, { proxy: specOf(bastion) })), { connectSeconds: 20 });
+  const connection = await connect(await resolveTarget(specOf(inner, { proxy: specOf(bastion) })), {
+    connectSeconds: 20,
+  });
   onTestFinished(() => {
     connection.close();
   });

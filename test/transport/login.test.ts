@@ -19,7 +19,10 @@ beforeAll(async () => {
   keys.rsa = makeKey(folder.path, "rsa", "rsa");
   keys.ecdsa = makeKey(folder.path, "ecdsa", "ecdsa");
   keys.stranger = makeKey(folder.path, "stranger", "ed25519");
-  sshd = await startSshd({ home: folder.path, authorizedKeys: [keys.locked, keys.rsa, keys.ecdsa].map(publicLine) });
+  sshd = await startSshd({
+    home: folder.path,
+    authorizedKeys: [keys.locked, keys.rsa, keys.ecdsa].map(publicLine),
+  });
 });
 
 afterAll(async () => {
@@ -53,10 +56,15 @@ describe("a key as text", () => {
   });
 
   test("without its passphrase is told, and nothing of the key is", async () => {
-    const error: unknown = await runOnce(specOf(sshd, { privateKey: read(keys.locked) }), "true").catch((caught: unknown) => caught);
+    const error: unknown = await runOnce(specOf(sshd, { privateKey: read(keys.locked) }), "true").catch(
+      (caught: unknown) => caught,
+    );
     expect(error).toMatchObject({
       code: "AUTHENTICATION_FAILED",
-      details: { evidence: "host.privateKey: it is encrypted, need privateKeyPassword or an SSH agent that holds it; the host takes: publickey" },
+      details: {
+        evidence:
+          "host.privateKey: it is encrypted, need privateKeyPassword or an SSH agent that holds it; the host takes: publickey",
+      },
     });
     expect(String(error)).not.toContain(read(keys.locked).split("\n")[1]);
   });
@@ -66,7 +74,10 @@ describe("a key as text", () => {
     const error: unknown = await runOnce(spec, "true").catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       code: "AUTHENTICATION_FAILED",
-      details: { evidence: "host.privateKey: privateKeyPassword does not open it; the host takes: publickey", retryable: false },
+      details: {
+        evidence: "host.privateKey: privateKeyPassword does not open it; the host takes: publickey",
+        retryable: false,
+      },
     });
     expect(String(error)).not.toContain("battery");
   });
@@ -74,7 +85,11 @@ describe("a key as text", () => {
 
 describe("identity files of the configuration", () => {
   test("are tried in order until one is let in", async () => {
-    const spec = withConfig([`IdentityFile ${keys.stranger}`, `IdentityFile ${keys.rsa}`, "IdentityAgent none"]);
+    const spec = withConfig([
+      `IdentityFile ${keys.stranger}`,
+      `IdentityFile ${keys.rsa}`,
+      "IdentityAgent none",
+    ]);
     expect(await runOnce(spec, "echo hello")).toEqual(hello);
   });
 
@@ -109,13 +124,16 @@ describe("the SSH agent", () => {
     const agent = await startSshAgent();
     onTestFinished(() => agent.stop());
     await agent.add(keys.ecdsa);
-    expect(await runOnce(specOf(sshd, { privateKey: null, agentSocketPath: agent.socket }), "echo hello")).toEqual(hello);
+    expect(
+      await runOnce(specOf(sshd, { privateKey: null, agentSocketPath: agent.socket }), "echo hello"),
+    ).toEqual(hello);
   });
 
   test("with more keys than sshd lets be tried, the one of the identity file goes first", async () => {
     const agent = await startSshAgent();
     onTestFinished(() => agent.stop());
-    for (let index = 0; index < 7; index += 1) await agent.add(makeKey(folder.path, `other-${String(index)}`, "ed25519"));
+    for (let index = 0; index < 7; index += 1)
+      await agent.add(makeKey(folder.path, `other-${String(index)}`, "ed25519"));
     await agent.add(keys.rsa);
     const publicHalf = join(folder.path, "chosen");
     copyFileSync(`${keys.rsa}.pub`, `${publicHalf}.pub`);
@@ -131,7 +149,11 @@ describe("the SSH agent", () => {
     const agent = await startSshAgent();
     onTestFinished(() => agent.stop());
     await agent.add(keys.rsa);
-    const spec = withConfig([`IdentityFile ${keys.stranger}`, "IdentitiesOnly yes", `IdentityAgent ${agent.socket}`]);
+    const spec = withConfig([
+      `IdentityFile ${keys.stranger}`,
+      "IdentitiesOnly yes",
+      `IdentityAgent ${agent.socket}`,
+    ]);
     await expect(runOnce(spec, "true")).rejects.toMatchObject({
       code: "AUTHENTICATION_FAILED",
       message: expect.stringContaining("SSH agent: 1 keys left out (IdentitiesOnly)"),
@@ -143,7 +165,13 @@ describe("passwords", () => {
   test("are used for the method password", async () => {
     const server = await startSshServer({ password: "hunter22" });
     onTestFinished(() => server.stop());
-    const spec = hostSpec({ host: server.address, port: server.port, user: server.user, password: "hunter22", knownHostsFile: server.knownHostsPath });
+    const spec = hostSpec({
+      host: server.address,
+      port: server.port,
+      user: server.user,
+      password: "hunter22",
+      knownHostsFile: server.knownHostsPath,
+    });
     expect(await runOnce(spec, "true")).toMatchObject({ exitCode: 0 });
   });
 
@@ -155,12 +183,21 @@ describe("passwords", () => {
       ],
     });
     onTestFinished(() => server.stop());
-    const spec = hostSpec({ host: server.address, port: server.port, user: server.user, password: "hunter22", knownHostsFile: server.knownHostsPath });
+    const spec = hostSpec({
+      host: server.address,
+      port: server.port,
+      user: server.user,
+      password: "hunter22",
+      knownHostsFile: server.knownHostsPath,
+    });
     expect(await runOnce(spec, "true")).toMatchObject({ exitCode: 0 });
   });
 
   test("that are wrong are refused once each way, and not shown", async () => {
-    const server = await startSshServer({ password: "hunter22", questions: [{ prompt: "Password: ", echo: false, answer: "hunter22" }] });
+    const server = await startSshServer({
+      password: "hunter22",
+      questions: [{ prompt: "Password: ", echo: false, answer: "hunter22" }],
+    });
     onTestFinished(() => server.stop());
     const none = join(folder.path, "config-no-agent");
     writeFileSync(none, "IdentityAgent none\nIdentityFile none\n");

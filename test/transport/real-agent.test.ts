@@ -32,12 +32,21 @@ test("ten queries of one moment travel in one command over one connection, and e
   const seen = await Promise.all(ids.map((id) => agent.observe(query(id))));
   expect(seen.map((one) => one.queryIndex)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(seen.map((one) => one.servers[one.queryIndex]?.server.status)).toEqual(ids.map(() => "absent"));
-  expect(seen[0]?.host).toMatchObject({ home: home.path, stateRoot: `${home.path}/.local/state/pulumi-vllm` });
+  expect(seen[0]?.host).toMatchObject({
+    home: home.path,
+    stateRoot: `${home.path}/.local/state/pulumi-vllm`,
+  });
   await sshd.logged(/Starting session/);
-  expect({ connections: sshd.connectionCount(), commands: sshd.execCount() }).toEqual({ connections: 1, commands: 1 });
+  expect({ connections: sshd.connectionCount(), commands: sshd.execCount() }).toEqual({
+    connections: 1,
+    commands: 1,
+  });
 });
 
 test("an error that the agent reports keeps its code", async () => {
   const agent = agentFor(specOf(sshd, { python: "/no/such/python3" }), 20);
-  await expect(agent.observe(query("server-00000000"))).rejects.toMatchObject({ code: "PYTHON_MISSING", details: { retryable: false } });
+  await expect(agent.observe(query("server-00000000"))).rejects.toMatchObject({
+    code: "PYTHON_MISSING",
+    details: { retryable: false },
+  });
 });

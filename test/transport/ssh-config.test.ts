@@ -73,7 +73,9 @@ function target(host: string, given: Parameters<typeof hostSpec>[0] | object = {
 function opensshView(host: string, user?: string): Record<string, string[]> {
   const args = ["-G", "-F", main, ...(user === undefined ? [] : ["-l", user]), host];
   const view: Record<string, string[]> = {};
-  for (const line of execFileSync("ssh", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim().split("\n")) {
+  for (const line of execFileSync("ssh", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
+    .trim()
+    .split("\n")) {
     const [name = "", ...value] = line.split(" ");
     (view[name] ??= []).push(value.join(" "));
   }
@@ -81,18 +83,26 @@ function opensshView(host: string, user?: string): Record<string, string[]> {
 }
 
 describe("host name, port and user are those that ssh -G gives", () => {
-  test.each([["gpu1"], ["gpu-one"], ["early"], ["a.lab"], ["secret.lab"], ["other"], ["matched", "root"], ["matched", "ann"], ["chained"], ["10.1.2.3"]])(
-    "%s %s",
-    async (host, user?: string) => {
-      const view = opensshView(host, user);
-      const { hostname, port, user: account } = await target(host, { user: user ?? null });
-      expect({ hostname, port: String(port), user: account }).toEqual({
-        hostname: view["hostname"]?.[0],
-        port: view["port"]?.[0],
-        user: view["user"]?.[0],
-      });
-    },
-  );
+  test.each([
+    ["gpu1"],
+    ["gpu-one"],
+    ["early"],
+    ["a.lab"],
+    ["secret.lab"],
+    ["other"],
+    ["matched", "root"],
+    ["matched", "ann"],
+    ["chained"],
+    ["10.1.2.3"],
+  ])("%s %s", async (host, user?: string) => {
+    const view = opensshView(host, user);
+    const { hostname, port, user: account } = await target(host, { user: user ?? null });
+    expect({ hostname, port: String(port), user: account }).toEqual({
+      hostname: view["hostname"]?.[0],
+      port: view["port"]?.[0],
+      user: view["user"]?.[0],
+    });
+  });
 });
 
 test("every option that is used is taken over, with its tokens", async () => {
@@ -105,7 +115,11 @@ test("every option that is used is taken over, with its tokens", async () => {
       password: null,
       privateKey: null,
       passphrase: null,
-      identityFiles: [`${homedir()}/.ssh/first_10.1.2.3`, `${homedir()}/with space/everybody@gpu1`, `${homedir()}/.ssh/last`],
+      identityFiles: [
+        `${homedir()}/.ssh/first_10.1.2.3`,
+        `${homedir()}/with space/everybody@gpu1`,
+        `${homedir()}/.ssh/last`,
+      ],
       areDefaultFiles: false,
       identitiesOnly: true,
       agentSocket: process.env["SSH_AUTH_SOCK"] ?? null,
@@ -140,7 +154,13 @@ test("what the input says itself wins", async () => {
 
 test("without any configuration ssh's own defaults hold", async () => {
   const { hostname, port, user, credentials } = await resolveTarget(hostSpec({ host: "plain.example.com" }));
-  expect({ hostname, port, user, files: credentials.identityFiles, areDefaultFiles: credentials.areDefaultFiles }).toEqual({
+  expect({
+    hostname,
+    port,
+    user,
+    files: credentials.identityFiles,
+    areDefaultFiles: credentials.areDefaultFiles,
+  }).toEqual({
     hostname: "plain.example.com",
     port: 22,
     user: userInfo().username,
@@ -150,9 +170,16 @@ test("without any configuration ssh's own defaults hold", async () => {
 });
 
 test("reading a file never runs a program", async () => {
-  const path = file("running", `Match exec "touch ${folder.path}/was-run"\n  HostName by-exec\nHost *\n  Port 2203\n`);
+  const path = file(
+    "running",
+    `Match exec "touch ${folder.path}/was-run"\n  HostName by-exec\nHost *\n  Port 2203\n`,
+  );
   const { hostname, port } = await resolveTarget(hostSpec({ host: "x", sshConfigFile: path }));
-  expect({ hostname, port, wasRun: existsSync(`${folder.path}/was-run`) }).toEqual({ hostname: "x", port: 2203, wasRun: false });
+  expect({ hostname, port, wasRun: existsSync(`${folder.path}/was-run`) }).toEqual({
+    hostname: "x",
+    port: 2203,
+    wasRun: false,
+  });
 });
 
 describe("ProxyJump", () => {
@@ -173,12 +200,16 @@ describe("ProxyJump", () => {
 
   test("in a circle is an input error", async () => {
     const path = file("circle", "Host a\n  ProxyJump b\nHost b\n  ProxyJump a\n");
-    await expect(resolveTarget(hostSpec({ host: "a", sshConfigFile: path }))).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(resolveTarget(hostSpec({ host: "a", sshConfigFile: path }))).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+    });
   });
 
   test("gives way to an explicit proxy", async () => {
     const { jumps } = await target("chained", { proxy: hostSpec({ host: "mine", port: 99, user: "me" }) });
-    expect(jumps.map(({ hostname, port, user }) => ({ hostname, port, user }))).toEqual([{ hostname: "mine", port: 99, user: "me" }]);
+    expect(jumps.map(({ hostname, port, user }) => ({ hostname, port, user }))).toEqual([
+      { hostname: "mine", port: 99, user: "me" },
+    ]);
   });
 
   test("cannot be replaced by ProxyCommand: that is an input error, not a time-out", async () => {
@@ -192,14 +223,18 @@ describe("ProxyJump", () => {
 
 describe("a configuration file that cannot be used", () => {
   test("is an input error when it was named", async () => {
-    await expect(resolveTarget(hostSpec({ host: "x", sshConfigFile: "/no/such/config" }))).rejects.toMatchObject({
+    await expect(
+      resolveTarget(hostSpec({ host: "x", sshConfigFile: "/no/such/config" })),
+    ).rejects.toMatchObject({
       code: "INPUT_INVALID",
       details: { path: "host.sshConfigFile" },
     });
   });
 
   test("does not keep a host from having an identity", () => {
-    expect(hostIdentity(hostSpec({ host: "x", user: "ann", sshConfigFile: "/no/such/config" }))).toBe("ann@x:22");
+    expect(hostIdentity(hostSpec({ host: "x", user: "ann", sshConfigFile: "/no/such/config" }))).toBe(
+      "ann@x:22",
+    );
   });
 });
 

@@ -41,7 +41,9 @@ test("a refused connection is tried again, as often as dialErrorLimit says", asy
 test("without a limit it is tried until the time for connecting is over", async () => {
   const port = await freePort("127.0.0.1");
   const begin = performance.now();
-  await expect(runOnce(specOf(sshd, { port, dialErrorLimit: 0 }), "true", { connectSeconds: 2 })).rejects.toMatchObject({
+  await expect(
+    runOnce(specOf(sshd, { port, dialErrorLimit: 0 }), "true", { connectSeconds: 2 }),
+  ).rejects.toMatchObject({
     code: "HOST_UNREACHABLE",
     details: { evidence: expect.stringMatching(/^[2-5] tries in/) },
   });
@@ -61,7 +63,9 @@ test("a host that comes up meanwhile is reached", async () => {
 test("a host that never answers costs one time for a try each, and no more", async () => {
   const proxy = await proxied();
   proxy.stall();
-  await expect(runOnce(through(proxy, { perDialTimeoutSeconds: 0.4, dialErrorLimit: 2 }), "true")).rejects.toMatchObject({
+  await expect(
+    runOnce(through(proxy, { perDialTimeoutSeconds: 0.4, dialErrorLimit: 2 }), "true"),
+  ).rejects.toMatchObject({
     code: "HOST_UNREACHABLE",
     message: expect.stringContaining("no answer within the time for one try"),
     details: { retryable: true },
@@ -70,7 +74,9 @@ test("a host that never answers costs one time for a try each, and no more", asy
 });
 
 test("a name that does not exist is told as such", async () => {
-  await expect(runOnce(specOf(sshd, { host: "no-such-host.invalid", dialErrorLimit: 2 }), "true")).rejects.toMatchObject({
+  await expect(
+    runOnce(specOf(sshd, { host: "no-such-host.invalid", dialErrorLimit: 2 }), "true"),
+  ).rejects.toMatchObject({
     code: "HOST_UNREACHABLE",
     // A machine without a name server says "right now" for every name.
     details: { evidence: expect.stringMatching(/^(?:1 try|2 tries) in/) },
@@ -96,6 +102,8 @@ test("something else than SSH on the port is told", async () => {
 
 test("a refused login is not tried again", async () => {
   const before = sshd.connectionCount();
-  await expect(runOnce(specOf(sshd, { user: "nobody", dialErrorLimit: 0 }), "true")).rejects.toMatchObject({ code: "AUTHENTICATION_FAILED" });
+  await expect(runOnce(specOf(sshd, { user: "nobody", dialErrorLimit: 0 }), "true")).rejects.toMatchObject({
+    code: "AUTHENTICATION_FAILED",
+  });
   expect(sshd.connectionCount()).toBe(before + 1);
 });

@@ -46,7 +46,10 @@ export async function callAgent<T>(transport: Transport, call: AgentCall<T>): Pr
 }
 
 function endingOf(ended: ExecResult): string {
-  const how = ended.signal === null ? `exit code ${ended.exitCode === null ? "unknown" : String(ended.exitCode)}` : `ended by ${ended.signal}`;
+  const how =
+    ended.signal === null
+      ? `exit code ${ended.exitCode === null ? "unknown" : String(ended.exitCode)}`
+      : `ended by ${ended.signal}`;
   const stderr = ended.stderr.trimEnd().split("\n").slice(-STDERR_LINES).join(" | ");
   return stderr === "" ? how : `${how}; stderr: ${stderr}`;
 }

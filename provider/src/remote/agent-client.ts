@@ -44,16 +44,32 @@ export class AgentClient implements HostAgent {
     return this.#batch.observe(query);
   }
 
-  apply(request: Omit<ApplyRequest, "op">, deadlineSeconds: number, onEvent: (event: AgentEvent) => void): Promise<ApplyResult> {
-    return this.#call({ op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds }, applyResultSchema, onEvent);
+  apply(
+    request: Omit<ApplyRequest, "op">,
+    deadlineSeconds: number,
+    onEvent: (event: AgentEvent) => void,
+  ): Promise<ApplyResult> {
+    return this.#call(
+      { op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds },
+      applyResultSchema,
+      onEvent,
+    );
   }
 
   flags(executable: string): Promise<FlagsResult> {
-    return this.#call({ op: "flags", executable, protocol: PROTOCOL_VERSION, deadlineSeconds: FLAGS_SECONDS }, flagsResultSchema);
+    return this.#call(
+      { op: "flags", executable, protocol: PROTOCOL_VERSION, deadlineSeconds: FLAGS_SECONDS },
+      flagsResultSchema,
+    );
   }
 
   async #look(servers: readonly ServerQuery[]): Promise<Observation> {
-    const request: AgentRequest = { op: "observe", servers, protocol: PROTOCOL_VERSION, deadlineSeconds: OBSERVE_SECONDS };
+    const request: AgentRequest = {
+      op: "observe",
+      servers,
+      protocol: PROTOCOL_VERSION,
+      deadlineSeconds: OBSERVE_SECONDS,
+    };
     const observation = await this.#call(request, observeResultSchema);
     if (observation.servers.length === servers.length) return observation;
     throw new VllmServerError({
@@ -63,8 +79,14 @@ export class AgentClient implements HostAgent {
     });
   }
 
-  #call<T>(request: AgentRequest, resultSchema: z.ZodType<T>, onEvent: (event: AgentEvent) => void = () => undefined): Promise<T> {
+  #call<T>(
+    request: AgentRequest,
+    resultSchema: z.ZodType<T>,
+    onEvent: (event: AgentEvent) => void = () => undefined,
+  ): Promise<T> {
     const { hostLabel, python } = this.#options;
-    return this.#options.withTransport((transport) => callAgent(transport, { request, resultSchema, onEvent, python, hostLabel }));
+    return this.#options.withTransport((transport) =>
+      callAgent(transport, { request, resultSchema, onEvent, python, hostLabel }),
+    );
   }
 }

@@ -8,7 +8,8 @@ import { withoutSecrets } from "./request-secrets";
 const KEPT_LINES = 10;
 const KEPT_CHARACTERS = 300;
 
-type Outcome = { readonly kind: "result"; readonly result: unknown } | { readonly kind: "failure"; readonly error: Error };
+type Outcome =
+  { readonly kind: "result"; readonly result: unknown } | { readonly kind: "failure"; readonly error: Error };
 
 /**
  * Reads one reply: events, then one result or error. What a login shell prints before the first event (a motd, a profile's echo) is
@@ -46,7 +47,10 @@ export class AgentReply {
     try {
       this.#lines.feed(chunk);
     } catch (error) {
-      this.#end({ kind: "failure", error: error instanceof RangeError ? this.#broken(error.message, "") : asError(error) });
+      this.#end({
+        kind: "failure",
+        error: error instanceof RangeError ? this.#broken(error.message, "") : asError(error),
+      });
     }
   }
 
@@ -58,7 +62,10 @@ export class AgentReply {
     const parsed = schema.safeParse(this.#outcome.result);
     if (parsed.success) return parsed.data;
     const issue = parsed.error.issues[0];
-    throw this.#broken(`its result has another shape (${issue?.path.map(String).join(".") ?? ""}: ${issue?.message ?? ""})`, ending);
+    throw this.#broken(
+      `its result has another shape (${issue?.path.map(String).join(".") ?? ""}: ${issue?.message ?? ""})`,
+      ending,
+    );
   }
 
   #endOfInput(): void {
@@ -75,13 +82,20 @@ export class AgentReply {
     if (event === null) {
       this.#lastLines.push(line.slice(0, KEPT_CHARACTERS));
       if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
-      if (this.#hasBegun) this.#end({ kind: "failure", error: this.#broken("it holds a line that is no event", "") });
+      if (this.#hasBegun)
+        this.#end({ kind: "failure", error: this.#broken("it holds a line that is no event", "") });
       return;
     }
     this.#hasBegun = true;
     this.#onEvent(event);
     if (event.event === "hello" && event.protocol !== PROTOCOL_VERSION) {
-      this.#end({ kind: "failure", error: this.#broken(`it speaks protocol ${String(event.protocol)}, need ${String(PROTOCOL_VERSION)}`, "") });
+      this.#end({
+        kind: "failure",
+        error: this.#broken(
+          `it speaks protocol ${String(event.protocol)}, need ${String(PROTOCOL_VERSION)}`,
+          "",
+        ),
+      });
     } else if (event.event === "result") this.#end({ kind: "result", result: event.result });
     else if (event.event === "error") this.#end({ kind: "failure", error: this.#told(event.error) });
   }
@@ -97,7 +111,10 @@ export class AgentReply {
   }
 
   #broken(found: string, ending: string): VllmServerError {
-    const evidence = [this.#lastLines.length === 0 ? "" : `last lines: ${this.#lastLines.join(" | ")}`, ending].filter((part) => part !== "");
+    const evidence = [
+      this.#lastLines.length === 0 ? "" : `last lines: ${this.#lastLines.join(" | ")}`,
+      ending,
+    ].filter((part) => part !== "");
     return new VllmServerError({
       code: "AGENT_REPLY_BROKEN",
       summary: `Cannot read the agent's reply from ${this.#hostLabel}: ${this.#clean(found)}`,

@@ -21,7 +21,11 @@ export function agentFor(host: HostSpec, connectSeconds: number): HostAgent {
   const connection = connections.get(key) ?? new SharedConnection();
   connections.set(key, connection);
   const open = async (): ReturnType<typeof connect> => connect(await resolveTarget(host), { connectSeconds });
-  const agent = new AgentClient({ hostLabel: identity, python, withTransport: (run) => connection.use(open, run) });
+  const agent = new AgentClient({
+    hostLabel: identity,
+    python,
+    withTransport: (run) => connection.use(open, run),
+  });
   agents.set(agentKey, agent);
   return agent;
 }

@@ -5,6 +5,10 @@ import type { AgentEvent, ApplyRequest, ApplyResult, FlagsResult, ServerQuery } 
 export interface HostAgent {
   /** Queries made in the same few milliseconds for one host travel in one exec. */
   observe(query: ServerQuery): Promise<Observation & { readonly queryIndex: number }>;
-  apply(request: Omit<ApplyRequest, "op">, deadlineSeconds: number, onEvent: (event: AgentEvent) => void): Promise<ApplyResult>;
+  apply(
+    request: Omit<ApplyRequest, "op">,
+    deadlineSeconds: number,
+    onEvent: (event: AgentEvent) => void,
+  ): Promise<ApplyResult>;
   flags(executable: string): Promise<FlagsResult>;
 }

@@ -26,9 +26,10 @@ export class ObserveBatch {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ query, resolve, reject });
       if (this.#waiting.length === MOST_QUERIES) this.#flush();
-      else this.#timer ??= setTimeout(() => {
-        this.#flush();
-      }, WINDOW_MILLISECONDS);
+      else
+        this.#timer ??= setTimeout(() => {
+          this.#flush();
+        }, WINDOW_MILLISECONDS);
     });
   }
 

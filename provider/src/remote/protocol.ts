@@ -53,7 +53,12 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("fatal"), line: z.string() }),
   z.object({ outcome: z.literal("timeout"), waitedSeconds: z.number(), lastLine: z.string().nullable() }),
   /** The log says ready but somebody else listens on the port. */
-  z.object({ outcome: z.literal("port-lost"), winnerPid: z.number().nullable(), winnerCommand: z.string().nullable(), winnerUser: z.string().nullable() }),
+  z.object({
+    outcome: z.literal("port-lost"),
+    winnerPid: z.number().nullable(),
+    winnerCommand: z.string().nullable(),
+    winnerUser: z.string().nullable(),
+  }),
   /** It answers, but not what was declared: wrong name, wrong root, wrong fingerprint, or the probe was refused. */
   z.object({ outcome: z.literal("wrong-answer"), detail: z.string() }),
 ]);

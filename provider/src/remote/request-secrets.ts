@@ -5,9 +5,14 @@ const LEAST_CHARACTERS = 4;
 
 /** The secret values inside a request, longest first. */
 export function requestSecrets(request: AgentRequest): readonly string[] {
-  const values = request.op === "observe" ? request.servers.flatMap((server) => Object.values(server.secretEnvironment)) : stepSecrets(request);
+  const values =
+    request.op === "observe"
+      ? request.servers.flatMap((server) => Object.values(server.secretEnvironment))
+      : stepSecrets(request);
   const forms = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
-  return [...new Set(forms)].filter((value) => value.length >= LEAST_CHARACTERS).sort((one, other) => other.length - one.length);
+  return [...new Set(forms)]
+    .filter((value) => value.length >= LEAST_CHARACTERS)
+    .sort((one, other) => other.length - one.length);
 }
 
 /** The text without them. What comes back from a host is shown to the user, and may repeat what was sent. */

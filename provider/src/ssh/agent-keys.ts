@@ -1,6 +1,16 @@
-import { BaseAgent, createAgent, utils, type IdentityCallback, type ParsedKey, type SignCallback, type SigningRequestOptions } from "ssh2";
+import {
+  BaseAgent,
+  createAgent,
+  utils,
+  type IdentityCallback,
+  type ParsedKey,
+  type SignCallback,
+  type SigningRequestOptions,
+} from "ssh2";
 
-export type AgentKeys = { readonly ok: true; readonly keys: readonly AgentKey[] } | { readonly ok: false; readonly problem: string };
+export type AgentKeys =
+  | { readonly ok: true; readonly keys: readonly AgentKey[] }
+  | { readonly ok: false; readonly problem: string };
 
 export interface AgentKey {
   readonly publicKey: Buffer;
@@ -21,7 +31,11 @@ export function agentKeys(socketPath: string): Promise<AgentKeys> {
     agent.getIdentities((error, keys) => {
       clearTimeout(timer);
       if (error !== undefined && error !== null) resolve({ ok: false, problem: "it cannot be reached" });
-      else resolve({ ok: true, keys: (keys ?? []).flatMap((key) => usable(agent, "pubKey" in Object(key) ? null : key)) });
+      else
+        resolve({
+          ok: true,
+          keys: (keys ?? []).flatMap((key) => usable(agent, "pubKey" in Object(key) ? null : key)),
+        });
     });
   });
 }
@@ -30,7 +44,9 @@ function usable(agent: BaseAgent, identity: unknown): readonly AgentKey[] {
   if (typeof identity !== "string" && !Buffer.isBuffer(identity) && !isParsed(identity)) return [];
   const key = isParsed(identity) ? identity : utils.parseKey(identity);
   // Hardware-backed types and certificates are not known to ssh2.
-  return key instanceof Error ? [] : [{ publicKey: key.getPublicSSH(), comment: key.comment, agent: new OneKeyAgent(agent, key) }];
+  return key instanceof Error
+    ? []
+    : [{ publicKey: key.getPublicSSH(), comment: key.comment, agent: new OneKeyAgent(agent, key) }];
 }
 
 function isParsed(value: unknown): value is ParsedKey {
@@ -51,7 +67,12 @@ class OneKeyAgent extends BaseAgent<ParsedKey> {
     callback(null, [this.#key]);
   }
 
-  sign(key: ParsedKey, data: Buffer, optionsOrCallback: SigningRequestOptions | SignCallback, callback?: SignCallback): void {
+  sign(
+    key: ParsedKey,
+    data: Buffer,
+    optionsOrCallback: SigningRequestOptions | SignCallback,
+    callback?: SignCallback,
+  ): void {
     if (typeof optionsOrCallback === "function") this.#agent.sign(key, data, optionsOrCallback);
     else this.#agent.sign(key, data, optionsOrCallback, callback);
   }

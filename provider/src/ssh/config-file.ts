@@ -74,7 +74,9 @@ class Reading {
 
   #applies(line: Directive | Section | Match): boolean {
     if ("criteria" in line) {
-      const criteria = Object.fromEntries(Object.entries(line.criteria).map(([name, value]) => [name, joined(value)]));
+      const criteria = Object.fromEntries(
+        Object.entries(line.criteria).map(([name, value]) => [name, joined(value)]),
+      );
       if (Object.keys(criteria).some((name) => name.toLowerCase() === "final")) this.wantsFinal = true;
       return matchesCriteria(criteria, {
         host: this.#host,
@@ -89,7 +91,9 @@ class Reading {
 
   #hostname(): string {
     const name = this.found.get("hostname")?.[0];
-    return name === undefined ? this.#host : expandTokens(name, { n: this.#host, h: this.#host, p: "", r: "" });
+    return name === undefined
+      ? this.#host
+      : expandTokens(name, { n: this.#host, h: this.#host, p: "", r: "" });
   }
 
   #take(line: Directive): void {

@@ -6,14 +6,18 @@ import { matchesPattern } from "./pattern";
 export function globFiles(path: string): readonly string[] {
   let found: readonly string[] = ["/"];
   for (const part of path.split("/").filter((one) => one !== "")) {
-    found = /[*?]/.test(part) ? found.flatMap((folder) => entries(folder, part)) : found.map((folder) => join(folder, part));
+    found = /[*?]/.test(part)
+      ? found.flatMap((folder) => entries(folder, part))
+      : found.map((folder) => join(folder, part));
   }
   return found;
 }
 
 function entries(folder: string, pattern: string): readonly string[] {
   try {
-    const names = readdirSync(folder).filter((name) => matchesPattern(pattern, name) && (pattern.startsWith(".") || !name.startsWith(".")));
+    const names = readdirSync(folder).filter(
+      (name) => matchesPattern(pattern, name) && (pattern.startsWith(".") || !name.startsWith(".")),
+    );
     return names.sort().map((name) => join(folder, name));
   } catch {
     return [];

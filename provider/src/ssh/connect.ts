@@ -55,7 +55,13 @@ function forward(client: Client, target: Target): Promise<Readable> {
     const give = (error: (Error & { reason?: unknown }) | undefined, stream: Readable): void => {
       if (error === undefined) resolve(stream);
       // 2 = SSH_OPEN_CONNECT_FAILED (RFC 4254, 5.1): the jump host could not reach it. Others, such as a forbidden forwarding, stay as they are.
-      else reject(new DialFailure(`the jump host cannot reach it (${error.message})`, error.reason === 2 || error.reason === undefined));
+      else
+        reject(
+          new DialFailure(
+            `the jump host cannot reach it (${error.message})`,
+            error.reason === 2 || error.reason === undefined,
+          ),
+        );
     };
     try {
       client.forwardOut("127.0.0.1", 0, target.hostname, target.port, give);

@@ -27,18 +27,27 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, boolean]>> = {
 };
 
 /** From what ssh2's client (1.17, lib/client.js) emitted before the login was done. */
-export function dialFailure(error: Error & { readonly level?: string | undefined; readonly code?: unknown }): DialFailure {
+export function dialFailure(
+  error: Error & { readonly level?: string | undefined; readonly code?: unknown },
+): DialFailure {
   const known = typeof error.code === "string" ? SYSTEM_ERRORS[error.code] : undefined;
   if (known !== undefined) return new DialFailure(known[0], known[1]);
   if (error.level === "client-timeout") return new DialFailure("no answer within the time for one try", true);
   if (error.level === "protocol") return new DialFailure("the connection ended before SSH began", true);
-  if (error.level === "handshake") return new DialFailure(`no common ground for SSH: ${error.message}`, false);
+  if (error.level === "handshake")
+    return new DialFailure(`no common ground for SSH: ${error.message}`, false);
   return new DialFailure(error.message, error.level === "client-socket");
 }
 
 /** The last failure as the user sees it. */
-export function unreachable(target: Target, failure: DialFailure, tries: number, seconds: number): VllmServerError {
-  const through = target.jumps.length === 0 ? "" : ` through ${target.jumps.map((jump) => jump.name).join(", ")}`;
+export function unreachable(
+  target: Target,
+  failure: DialFailure,
+  tries: number,
+  seconds: number,
+): VllmServerError {
+  const through =
+    target.jumps.length === 0 ? "" : ` through ${target.jumps.map((jump) => jump.name).join(", ")}`;
   return new VllmServerError({
     code: "HOST_UNREACHABLE",
     summary: `Cannot connect to ${target.hostname}:${String(target.port)}${through}: ${failure.message}, need an SSH server that answers`,

@@ -36,7 +36,14 @@ export async function dial(target: Target, options: DialOptions): Promise<Client
     };
     try {
       const stream = options.openStream === null ? null : await options.openStream();
-      return await attempt(target, stream, types, verify, new Login(target, ways), options.timeoutMilliseconds);
+      return await attempt(
+        target,
+        stream,
+        types,
+        verify,
+        new Login(target, ways),
+        options.timeoutMilliseconds,
+      );
     } catch (error) {
       // "No matching host key format": the types that are left are not there, so the refusal so far stands.
       if (refusal !== null && seen.key === null) throw refusal;
@@ -44,7 +51,8 @@ export async function dial(target: Target, options: DialOptions): Promise<Client
       const tried = keyType(seen.key);
       refusal ??= seen.refusal;
       types = types.filter((type) => type !== tried);
-      if (!check.isFingerprint || seen.refusal.code !== "HOST_KEY_CHANGED" || types.length === 0) throw seen.refusal;
+      if (!check.isFingerprint || seen.refusal.code !== "HOST_KEY_CHANGED" || types.length === 0)
+        throw seen.refusal;
     }
   }
 }
@@ -76,14 +84,21 @@ function attempt(
     });
     // Stays for as long as the client lives: an error without a listener would end the whole process.
     client.on("error", (error: Error & { level?: string; code?: unknown }) => {
-      if (error.level === "agent" || (error.level === "client-authentication" && !login.isExhausted)) login.note(error.message);
+      if (error.level === "agent" || (error.level === "client-authentication" && !login.isExhausted))
+        login.note(error.message);
       else if (login.isExhausted) fail(login.refusal(null));
       // Numbers are reasons of SSH's own goodbye, such as "Too many authentication failures".
-      else if (hasGreeted && typeof error.code === "number") fail(login.refusal(`the host ended the login (${oneLine(error.message)})`));
+      else if (hasGreeted && typeof error.code === "number")
+        fail(login.refusal(`the host ended the login (${oneLine(error.message)})`));
       else fail(dialFailure(error));
     });
     client.once("close", () => {
-      fail(new DialFailure(hasGreeted ? "the connection ended during login" : "the connection ended before SSH began", true));
+      fail(
+        new DialFailure(
+          hasGreeted ? "the connection ended during login" : "the connection ended before SSH began",
+          true,
+        ),
+      );
     });
     client.connect({
       host: target.hostname,

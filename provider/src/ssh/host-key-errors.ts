@@ -9,11 +9,15 @@ import type { Target } from "./target";
 export function unknownKey(target: Target, key: Buffer, known: readonly KnownKey[]): VllmServerError {
   const others = known.filter((one) => one.kind === "known").map((one) => `${one.type} (${placeOf(one)})`);
   const notes = [
-    others.length > 0 ? `known of this host: ${others.join(", ")}` : `looked in ${target.hostKeys.knownHostsFiles.join(", ")}`,
+    others.length > 0
+      ? `known of this host: ${others.join(", ")}`
+      : `looked in ${target.hostKeys.knownHostsFiles.join(", ")}`,
     ...(known.some((one) => one.kind === "cert-authority") ? ["@cert-authority lines are not used"] : []),
     ...(target.hostKeys.ignoredStrictness === null
       ? []
-      : [`StrictHostKeyChecking ${target.hostKeys.ignoredStrictness} is not followed: unknown keys are never taken unseen`]),
+      : [
+          `StrictHostKeyChecking ${target.hostKeys.ignoredStrictness} is not followed: unknown keys are never taken unseen`,
+        ]),
   ];
   return new VllmServerError({
     code: "HOST_KEY_UNKNOWN",
@@ -64,16 +68,30 @@ export function revokedKey(target: Target, line: KnownKey, key: Buffer): VllmSer
 
 function acceptCommands(target: Target, key: Buffer): readonly string[] {
   const pin = `set hostKey: "${fingerprint(key)}"`;
-  const login = quotedCommand(["ssh", ...(target.port === 22 ? [] : ["-p", String(target.port)]), `${target.user}@${target.name}`]);
+  const login = quotedCommand([
+    "ssh",
+    ...(target.port === 22 ? [] : ["-p", String(target.port)]),
+    `${target.user}@${target.name}`,
+  ]);
   const file = target.hostKeys.knownHostsFiles[0];
   // ssh-keyscan knows neither jump hosts nor aliases of host keys.
-  if (file === undefined || target.jumps.length > 0 || target.hostKeys.alias !== null) return [`${login} once`, pin];
-  const scan = quotedCommand(["ssh-keyscan", "-t", scanType(key), "-p", String(target.port), target.hostname]);
+  if (file === undefined || target.jumps.length > 0 || target.hostKeys.alias !== null)
+    return [`${login} once`, pin];
+  const scan = quotedCommand([
+    "ssh-keyscan",
+    "-t",
+    scanType(key),
+    "-p",
+    String(target.port),
+    target.hostname,
+  ]);
   return [`${scan} >> ${quotedCommand([file])}`, `${login} once`, pin];
 }
 
 function scanType(key: Buffer): string {
-  return keyType(key).replace(/^ssh-/, "").replace(/^ecdsa-.*/, "ecdsa");
+  return keyType(key)
+    .replace(/^ssh-/, "")
+    .replace(/^ecdsa-.*/, "ecdsa");
 }
 
 function quotedCommand(words: readonly string[]): string {

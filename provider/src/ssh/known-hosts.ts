@@ -44,7 +44,9 @@ function parseLine(text: string, name: string): Pick<KnownKey, "kind" | "type" |
 }
 
 function namesHost(hosts: string, name: string): boolean {
-  return hosts.startsWith("|") ? isHashOf(hosts, name) : matchesPatternList(hosts.toLowerCase().split(","), name);
+  return hosts.startsWith("|")
+    ? isHashOf(hosts, name)
+    : matchesPatternList(hosts.toLowerCase().split(","), name);
 }
 
 /** |1|salt|HMAC-SHA1 of the name|, both base64 (HashKnownHosts). */

@@ -28,11 +28,14 @@ export async function loginWays(target: Target): Promise<LoginWays> {
   const { credentials } = target;
   const notes: string[] = [];
   const typed = passwordWays(target);
-  if (credentials.privateKey !== null) return { ways: [...givenKey(target, credentials.privateKey, notes), ...typed], notes };
+  if (credentials.privateKey !== null)
+    return { ways: [...givenKey(target, credentials.privateKey, notes), ...typed], notes };
   const files = keyFiles(target, notes);
   const fromAgent = await agentWays(target, files, notes);
   const offered = new Set(fromAgent.map((key) => key.publicKey.toString("base64")));
-  const fromFiles = files.filter((file) => file.publicKey === null || !offered.has(file.publicKey.toString("base64")));
+  const fromFiles = files.filter(
+    (file) => file.publicKey === null || !offered.has(file.publicKey.toString("base64")),
+  );
   const keys = [
     ...fromAgent.map((key) => agentWay(target, key)),
     ...fromFiles.flatMap((file) => {
@@ -55,7 +58,13 @@ function passwordWays(target: Target): readonly LoginWay[] {
   if (password === null) return [];
   const username = target.user;
   let isAnswered = false;
-  const prompt = (_name: string, _instructions: string, _language: string, prompts: readonly Prompt[], finish: (answers: string[]) => void): void => {
+  const prompt = (
+    _name: string,
+    _instructions: string,
+    _language: string,
+    prompts: readonly Prompt[],
+    finish: (answers: string[]) => void,
+  ): void => {
     // The first hidden question is the password; a second round means that it was wrong or that more is wanted than we have.
     const hidden = isAnswered ? -1 : prompts.findIndex((one) => one.echo !== true);
     isAnswered ||= hidden !== -1;
@@ -63,7 +72,11 @@ function passwordWays(target: Target): readonly LoginWay[] {
   };
   return [
     { label: "host.password", method: "password", auth: { type: "password", username, password } },
-    { label: "host.password (keyboard-interactive)", method: "keyboard-interactive", auth: { type: "keyboard-interactive", username, prompt } },
+    {
+      label: "host.password (keyboard-interactive)",
+      method: "keyboard-interactive",
+      auth: { type: "keyboard-interactive", username, prompt },
+    },
   ];
 }
 
@@ -76,7 +89,11 @@ function keyFiles(target: Target, notes: string[]): readonly KeyFile[] {
   });
 }
 
-async function agentWays(target: Target, files: readonly KeyFile[], notes: string[]): Promise<readonly AgentKey[]> {
+async function agentWays(
+  target: Target,
+  files: readonly KeyFile[],
+  notes: string[],
+): Promise<readonly AgentKey[]> {
   const { agentSocket, identitiesOnly } = target.credentials;
   if (agentSocket === null) {
     notes.push("SSH agent: none (SSH_AUTH_SOCK is not set)");
@@ -88,10 +105,12 @@ async function agentWays(target: Target, files: readonly KeyFile[], notes: strin
     return [];
   }
   if (found.keys.length === 0) notes.push(`SSH agent ${agentSocket}: it holds no keys`);
-  const isListed = (key: AgentKey): boolean => files.some((file) => file.publicKey?.equals(key.publicKey) === true);
+  const isListed = (key: AgentKey): boolean =>
+    files.some((file) => file.publicKey?.equals(key.publicKey) === true);
   const listed = found.keys.filter(isListed);
   const others = found.keys.filter((key) => !isListed(key));
-  if (identitiesOnly && others.length > 0) notes.push(`SSH agent: ${String(others.length)} keys left out (IdentitiesOnly)`);
+  if (identitiesOnly && others.length > 0)
+    notes.push(`SSH agent: ${String(others.length)} keys left out (IdentitiesOnly)`);
   return identitiesOnly ? listed : [...listed, ...others];
 }
 
@@ -104,7 +123,11 @@ function agentWay(target: Target, key: AgentKey): LoginWay {
 }
 
 function keyWay(target: Target, name: string, key: Parameters<typeof fingerprintOf>[0]): LoginWay {
-  return { label: `${name} (${fingerprintOf(key)})`, method: "publickey", auth: { type: "publickey", username: target.user, key } };
+  return {
+    label: `${name} (${fingerprintOf(key)})`,
+    method: "publickey",
+    auth: { type: "publickey", username: target.user, key },
+  };
 }
 
 function fingerprintOf(key: NonNullable<KeyFile["privateKey"]>): string {

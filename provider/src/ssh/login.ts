@@ -21,13 +21,20 @@ export class Login {
   }
 
   /** For ssh2's `authHandler`: asks with "none" first, as ssh does, so that only what the server wants is tried. */
-  readonly next: AuthHandlerMiddleware = (methodsLeft: readonly AuthenticationType[] | null, partialSuccess, proceed) => {
+  readonly next: AuthHandlerMiddleware = (
+    methodsLeft: readonly AuthenticationType[] | null,
+    partialSuccess,
+    proceed,
+  ) => {
     if (methodsLeft === null) {
       proceed({ type: "none", username: this.#target.user });
       return;
     }
     this.#accepted = methodsLeft;
-    if (this.#current !== null) this.#notes.push(`${this.#current.label}: ${partialSuccess ? "accepted, but the host wants more" : "refused"}`);
+    if (this.#current !== null)
+      this.#notes.push(
+        `${this.#current.label}: ${partialSuccess ? "accepted, but the host wants more" : "refused"}`,
+      );
     this.#isPartial ||= partialSuccess;
     const index = this.#untried.findIndex((way) => methodsLeft.includes(way.method));
     this.#current = index === -1 ? null : (this.#untried.splice(index, 1)[0] ?? null);
@@ -50,7 +57,9 @@ export class Login {
     const where = `${this.#target.user}@${this.#target.hostname}:${String(this.#target.port)}`;
     const left = this.#untried.map((way) => `${way.label}: not asked for by the host`);
     const wants = this.#accepted.length > 0 ? [`the host takes: ${this.#accepted.join(", ")}`] : [];
-    const found = reason ?? (this.#isPartial ? "the host wants more than one proof" : "no way to prove who we are was accepted");
+    const found =
+      reason ??
+      (this.#isPartial ? "the host wants more than one proof" : "no way to prove who we are was accepted");
     return new VllmServerError({
       code: "AUTHENTICATION_FAILED",
       summary: `Cannot log in to ${where}: ${found}, need a key or password that the host accepts`,

@@ -8,7 +8,9 @@ export function fingerprint(key: Buffer): string {
 /** "ssh-ed25519" and so on: the first field of a binary public key; "unknown" when it has none. */
 export function keyType(key: Buffer): string {
   const length = key.length < 4 ? 0 : key.readUInt32BE(0);
-  return length > 0 && length <= 64 && key.length >= 4 + length ? key.toString("latin1", 4, 4 + length) : "unknown";
+  return length > 0 && length <= 64 && key.length >= 4 + length
+    ? key.toString("latin1", 4, 4 + length)
+    : "unknown";
 }
 
 /** The binary key inside a line such as "ssh-ed25519 AAAA... comment" or "host ssh-rsa AAAA..."; null: there is none. */

@@ -7,7 +7,7 @@ const PLAIN = /^[^'!\\\n\r\0]+$/;
  * stand outside, each behind one backslash, which all of them read alike.
  * Throws RangeError for a line break or a NUL: csh has no way to write a line break inside a word, and no argument can hold a NUL.
  */
-export function quote(word: string): string {
+function quote(word: string): string {
   if (/[\n\r\0]/.test(word)) throw new RangeError("a shell word cannot hold a line break or NUL here");
   if (word === "") return "''";
   return word

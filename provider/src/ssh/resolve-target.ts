@@ -19,7 +19,8 @@ export function resolveTarget(host: HostSpec): Promise<Target> {
 }
 
 function resolve_(spec: HostSpec, depth: number): Target {
-  if (depth > MOST_JUMPS) throw invalid(spec, `ProxyJump leads through more than ${String(MOST_JUMPS)} hosts`, "host.proxy");
+  if (depth > MOST_JUMPS)
+    throw invalid(spec, `ProxyJump leads through more than ${String(MOST_JUMPS)} hosts`, "host.proxy");
   const config = readSshConfig(spec.host, spec.user, spec.sshConfigFile);
   const address = addressOf(spec, config);
   const tokens: Tokens = { n: spec.host, h: address.hostname, p: String(address.port), r: address.user };
@@ -42,8 +43,16 @@ function jumpsOf(spec: HostSpec, config: SshConfig, own: Address, depth: number)
   const words = first(config, "proxyjump");
   // ssh takes whichever of the two it reads first; the reader keeps that order.
   const command = first(config, "proxycommand");
-  if (command !== null && command !== "none" && (words === null || comesFirst(config, "proxycommand", "proxyjump"))) {
-    throw invalid(spec, "the SSH configuration reaches it through ProxyCommand, which is not supported", "host.proxy");
+  if (
+    command !== null &&
+    command !== "none" &&
+    (words === null || comesFirst(config, "proxycommand", "proxyjump"))
+  ) {
+    throw invalid(
+      spec,
+      "the SSH configuration reaches it through ProxyCommand, which is not supported",
+      "host.proxy",
+    );
   }
   if (words === null || words.toLowerCase() === "none") return [];
   const hops = words.split(",").map((word) => hopSpec(spec, word.trim().replace(/^ssh:\/\//, "")));
@@ -59,7 +68,8 @@ function jumpsOf(spec: HostSpec, config: SshConfig, own: Address, depth: number)
 /** null: the hop is the host itself, as "Host *" with ProxyJump makes it; ssh leaves that out too. */
 function resolveHop(hop: HostSpec, own: Address, depth: number): Target | null {
   const address = addressOf(hop, readSshConfig(hop.host, hop.user, hop.sshConfigFile));
-  if (address.hostname === own.hostname && address.port === own.port && address.user === own.user) return null;
+  if (address.hostname === own.hostname && address.port === own.port && address.user === own.user)
+    return null;
   return resolve_(hop, depth + 1);
 }
 

@@ -22,7 +22,11 @@ export async function withRetry<T>(
 ): Promise<T> {
   const begin = performance.now();
   const elapsed = (): number => (performance.now() - begin) / 1000;
-  for (let tries = 1, pause = FIRST_PAUSE_SECONDS; ; tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_SECONDS)) {
+  for (
+    let tries = 1, pause = FIRST_PAUSE_SECONDS;
+    ;
+    tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_SECONDS)
+  ) {
     try {
       return await attempt((limits.seconds - elapsed()) * 1000);
     } catch (error) {

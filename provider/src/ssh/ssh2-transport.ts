@@ -118,7 +118,10 @@ export class Ssh2Transport implements Connection {
   }
 
   /** A promise that a broken connection rejects, for as long as it is not settled otherwise. */
-  async #orBroken<T>(start: (resolve: (value: T) => void, reject: (error: Error) => void) => void, cleanUp: () => void): Promise<T> {
+  async #orBroken<T>(
+    start: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
+    cleanUp: () => void,
+  ): Promise<T> {
     if (!this.isOpen) throw this.#lost();
     let fail: (error: VllmServerError) => void = () => undefined;
     try {

@@ -8,7 +8,8 @@ import { expandHome, expandPath, expandTokens, type Tokens } from "./tokens";
 /** Where a host is, by HostSpec first, then configuration, then ssh's defaults. */
 export function addressOf(spec: HostSpec, config: SshConfig): Address {
   const named = first(config, "hostname");
-  const hostname = named === null ? spec.host : expandTokens(named, { n: spec.host, h: spec.host, p: "", r: "" });
+  const hostname =
+    named === null ? spec.host : expandTokens(named, { n: spec.host, h: spec.host, p: "", r: "" });
   return {
     hostname,
     port: spec.port ?? (Number(first(config, "port")) || 22),
@@ -18,14 +19,18 @@ export function addressOf(spec: HostSpec, config: SshConfig): Address {
 
 /** Everything that may prove who we are, none of it read yet. */
 export function credentialsOf(spec: HostSpec, config: SshConfig, tokens: Tokens): Credentials {
-  const files = (config.get("identityfile") ?? []).filter((file) => file !== "none").map((file) => expandPath(file, tokens));
+  const files = (config.get("identityfile") ?? [])
+    .filter((file) => file !== "none")
+    .map((file) => expandPath(file, tokens));
   const hasFiles = config.has("identityfile");
   return {
     password: spec.password,
     privateKey: spec.privateKey,
     passphrase: spec.privateKeyPassword,
     // Source: ssh(1) tries these; the hardware-key types need a program of their own.
-    identityFiles: hasFiles ? files : ["id_ed25519", "id_ecdsa", "id_rsa"].map((name) => join(homedir(), ".ssh", name)),
+    identityFiles: hasFiles
+      ? files
+      : ["id_ed25519", "id_ecdsa", "id_rsa"].map((name) => join(homedir(), ".ssh", name)),
     areDefaultFiles: !hasFiles,
     identitiesOnly: first(config, "identitiesonly")?.toLowerCase() === "yes",
     agentSocket: spec.agentSocketPath === null ? agentOf(config, tokens) : expandHome(spec.agentSocketPath),
@@ -44,13 +49,20 @@ function agentOf(config: SshConfig, tokens: Tokens): string | null {
 /** What the host has to prove, and where the proof stands. */
 export function hostKeyRules(spec: HostSpec, config: SshConfig, tokens: Tokens): HostKeyRules {
   const userFiles =
-    spec.knownHostsFile === null ? (config.get("userknownhostsfile") ?? ["~/.ssh/known_hosts", "~/.ssh/known_hosts2"]) : [spec.knownHostsFile];
-  const globalFiles = config.get("globalknownhostsfile") ?? ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"];
+    spec.knownHostsFile === null
+      ? (config.get("userknownhostsfile") ?? ["~/.ssh/known_hosts", "~/.ssh/known_hosts2"])
+      : [spec.knownHostsFile];
+  const globalFiles = config.get("globalknownhostsfile") ?? [
+    "/etc/ssh/ssh_known_hosts",
+    "/etc/ssh/ssh_known_hosts2",
+  ];
   const strictness = first(config, "stricthostkeychecking")?.toLowerCase() ?? "ask";
   return {
     pinned: spec.hostKey,
     alias: first(config, "hostkeyalias"),
-    knownHostsFiles: [...userFiles, ...globalFiles].filter((file) => file !== "none").map((file) => expandPath(file, tokens)),
+    knownHostsFiles: [...userFiles, ...globalFiles]
+      .filter((file) => file !== "none")
+      .map((file) => expandPath(file, tokens)),
     ignoredStrictness: ["no", "off", "accept-new"].includes(strictness) ? strictness : null,
   };
 }

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { withLock } from "./lock.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { failWith, say, stream } from "./processes.mjs";
 
@@ -25,7 +26,12 @@ const COMPILED = new Map([
  * @param {{ always?: boolean }} [options]
  * @returns {Promise<boolean>} whether it was built now
  */
-export async function buildProvider({ always = false } = {}) {
+export function buildProvider({ always = false } = {}) {
+  return withLock(`${stamp}.lock`, () => buildWhenNeeded(always));
+}
+
+/** @param {boolean} always */
+async function buildWhenNeeded(always) {
   const files = await sourceFiles();
   const hash = await hashOf([
     ...files,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { attentionKindOf, chooseKvCacheFlag, modelDtypeOf } from "../../provider/src/core/kv-cache-flag";
+import { chooseKvCacheFlag } from "../../provider/src/core/kv-cache-flag";
+import { attentionKindOf, modelDtypeOf } from "../../provider/src/core/model-config";
 
 const base = {
   wish: "bfloat16",

@@ -137,6 +137,40 @@ describe("how it ended", () => {
   });
 });
 
+test.each([
+  [
+    "KV cache: about what fits",
+    "ValueError: To serve at least one request with the models's max seq len (1048576), (24.00 GiB KV cache is needed, which is larger than the available KV cache memory (9.97 GiB).",
+    "engine.maxModelLen: about 426000 (--max-model-len)",
+  ],
+  [
+    "GPU memory: the fraction that is free",
+    "ValueError: Free memory on device cuda:0 (3.22/4.0 GiB) on startup is less than desired GPU memory utilization (0.9, 3.6 GiB).",
+    "engine.gpuMemoryUtilization: 0.8 or less (--gpu-memory-utilization)",
+  ],
+  [
+    "heads: the sizes that divide them",
+    "ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (3).",
+    "engine.tensorParallelSize: 1, 2 or 4 (--tensor-parallel-size)",
+  ],
+])("a change says the number to set. %s", (_name, line, change) => {
+  expect(of(line).change).toContain(change);
+});
+
+test("a retried download is not why it failed", () => {
+  const log = `'(ReadTimeoutError("Read timed out."))' thrown while requesting HEAD https://example.org/x\nZeroDivisionError: x`;
+  expect(of(log)).toMatchObject({ cause: "UNKNOWN", logLine: 2 });
+});
+
+test("a warning weighs less than a symptom, unless it proves its cause", () => {
+  const nccl = "RuntimeError: NCCL error: unhandled system error";
+  expect(of(`WARNING 12-01 10:00:00 [x.py:1] No module named 'foo'\n${nccl}`).cause).toBe("NCCL_FAILED");
+  const missing = "libcudart.so.12: cannot open shared object file";
+  expect(of(`WARNING 12-01 10:00:00 [x.py:1] ImportError('${missing}')\n${nccl}`).cause).toBe(
+    "LIBRARY_MISSING",
+  );
+});
+
 test("interleaved workers are one failure, told by the first", () => {
   const line = (rank: number, text: string): string =>
     `(Worker_TP${String(rank)} pid=${String(rank)}) ERROR 12-01 10:00:00 [x.py:1] ${text}`;

@@ -1,4 +1,4 @@
-import { isSixteenBit, modelDtypeOf } from "../kv-cache-flag";
+import { isSixteenBit, modelDtypeOf } from "../model-config";
 import type { JsonObject } from "../json";
 import { appendMembers, applyJsonEdits, type JsonEdit, mergeInto, replaceValue } from "./json-edit";
 import { type JsonText, memberOf, parseJsonText } from "./json-text";

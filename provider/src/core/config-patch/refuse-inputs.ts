@@ -1,4 +1,4 @@
-import { isSixteenBit } from "../kv-cache-flag";
+import { isSixteenBit } from "../model-config";
 import type { JsonObject } from "../json";
 import { isObject } from "./json-edit";
 import type { PatchInput, PatchRejection } from "./patch-result";

@@ -33,12 +33,21 @@ function isSevere(sighting: Sighting): boolean {
   return level === null || level === "ERROR" || level === "CRITICAL";
 }
 
-/** A warning proves less than an error with the same words, and more than a symptom. */
+/** Only an ERROR line or a bare exception has its full weight; in a warning a proof is worth more than a symptom, nothing else is. */
 function rankOf(sighting: Sighting): number {
   const weight = WEIGHTS[sighting.sign.weight];
-  const isProof = weight > WEIGHTS.symptom;
-  if (isSevere(sighting) || !isProof) return weight;
-  return Math.min(weight - 5, WEIGHTS.error - 1);
+  if (isSevere(sighting) || weight <= WEIGHTS.symptom) return weight;
+  const isProof = weight >= WEIGHTS.proof;
+  return isProof && sighting.line.level === "WARNING" ? WEIGHTS.error - 1 : WEIGHTS.symptom - 1;
+}
+
+/** A signal that comes after an exception is how the rest was cleared away. */
+function isAftermath(sighting: Sighting, scan: Scan): boolean {
+  const failed = scan.marks.get("failed");
+  const exception = scan.exceptions[0];
+  if (sighting.rule.cause !== "TERMINATED_BY_SIGNAL" || failed === undefined || exception === undefined)
+    return false;
+  return Math.max(failed.lineNumber, exception.lineNumber) < sighting.firstLineNumber;
 }
 
 export interface Choice {
@@ -50,7 +59,7 @@ export interface Choice {
 /** The cause with the strongest sign; of equals the one that came first. null: no sign at all. */
 export function chooseCause(scan: Scan): Choice | null {
   const first = scan.sightings
-    .filter((one) => one.sign.weight !== "hint")
+    .filter((one) => one.sign.weight !== "hint" && !isAftermath(one, scan))
     .reduce<Sighting | null>((best, one) => (best === null || rankOf(one) > rankOf(best) ? one : best), null);
   if (first === null) return null;
   const same = scan.sightings.filter((one) => one.rule.cause === first.rule.cause);
@@ -64,7 +73,7 @@ export function chooseCause(scan: Scan): Choice | null {
   return { rule: first.rule, evidence, values };
 }
 
-export function contextOf(rule: CauseRule, scan: Scan): Record<string, string | number> {
+function contextOf(rule: CauseRule, scan: Scan): Record<string, string | number> {
   const wanted = rule.context ?? [];
   return Object.fromEntries(Object.entries(scan.context).filter(([name]) => wanted.includes(name)));
 }

@@ -51,11 +51,12 @@ export function diagnose(input: DiagnosisInput): Diagnosis {
       ...values,
       ...(rule.context?.includes("rank") === true ? rankOf(evidence.line.place) : {}),
     };
+    const all = { ...known, ...rule.derive?.(known) };
     return {
       cause: rule.cause,
-      summary: fill(rule.summary, known),
+      summary: fill(rule.summary, all),
       ...placeIn(evidence),
-      change: fill(rule.change, known),
+      change: fill(rule.change, all),
       values: known,
       retryable: rule.retryable ?? false,
     };

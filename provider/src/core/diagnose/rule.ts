@@ -36,8 +36,12 @@ export interface CauseRule {
   readonly retryable?: boolean;
   /** Values taken from elsewhere in the log (context.ts). */
   readonly context?: readonly string[];
+  /** More values for the templates, computed from those of the log. */
+  readonly derive?: (values: Values) => Values;
   readonly signs: readonly Sign[];
 }
+
+export type Values = Readonly<Record<string, string | number>>;
 
 /** A sign as found. */
 export interface Sighting {
@@ -48,7 +52,7 @@ export interface Sighting {
   readonly lineNumber: number;
   /** Where the sign was first seen. */
   readonly firstLineNumber: number;
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: Values;
 }
 
 /** Values that stay text although they look like numbers. */
@@ -68,7 +72,7 @@ export function valuesOf(
 }
 
 /** Fills the first template that can be filled whole. */
-export function fill(templates: Templates, values: Readonly<Record<string, string | number>>): string {
+export function fill(templates: Templates, values: Values): string {
   for (const template of templates) {
     const names = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
     if (names.every((name) => values[name] !== undefined)) {

@@ -1,6 +1,6 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom } from "../signs";
-import { isSharedMemory } from "./hub-and-files";
+import { isSharedMemory } from "./files";
 
 export const DISTRIBUTED_RULES: readonly CauseRule[] = [
   {

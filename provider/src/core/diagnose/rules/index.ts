@@ -1,7 +1,8 @@
 import type { CauseRule } from "../rule";
 import { DISTRIBUTED_RULES } from "./distributed";
+import { FILES_RULES } from "./files";
 import { GPU_AND_DRIVER_RULES } from "./gpu-and-driver";
-import { FILES_RULES, HUB_RULES } from "./hub-and-files";
+import { HUB_RULES } from "./hub";
 import { KV_AND_ATTENTION_RULES } from "./kv-and-attention";
 import { LIFE_CYCLE_RULES } from "./life-cycle";
 import { LIMITS_AND_FLAGS_RULES } from "./limits-and-flags";

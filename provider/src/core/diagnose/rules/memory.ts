@@ -32,9 +32,13 @@ export const MEMORY_RULES: readonly CauseRule[] = [
       "somebody else holds the GPU memory",
     ],
     change: [
-      "host: stop the process that holds the GPU (nvidia-smi lists it), or engine.gpuMemoryUtilization below {freeGiB}/{totalGiB} (--gpu-memory-utilization)",
+      "host: stop the process that holds the GPU (nvidia-smi lists it), or engine.gpuMemoryUtilization: {fittingUtilization} or less (--gpu-memory-utilization)",
       "host: stop the process that holds the GPU (nvidia-smi lists it), or engine.gpuMemoryUtilization lower (--gpu-memory-utilization)",
     ],
+    derive: ({ freeGiB, totalGiB }) =>
+      typeof freeGiB === "number" && typeof totalGiB === "number"
+        ? { fittingUtilization: Math.floor((freeGiB / totalGiB) * 100) / 100 }
+        : {},
     signs: [
       proof(
         /Free memory on device .*?\((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on startup is less than .*?\((?<utilization>[\d.]+), (?<wantedGiB>[\d.]+) GiB\)/,
@@ -79,8 +83,14 @@ export const MEMORY_RULES: readonly CauseRule[] = [
     ],
     change: [
       "engine.maxModelLen: {suggestedMaxModelLen} or lower (--max-model-len), or engine.gpuMemoryUtilization higher (--gpu-memory-utilization), or engine.tensorParallelSize higher (--tensor-parallel-size)",
+      "engine.maxModelLen: about {fittingMaxModelLen} (--max-model-len), or engine.gpuMemoryUtilization higher (--gpu-memory-utilization), or engine.tensorParallelSize higher (--tensor-parallel-size)",
       "engine.maxModelLen lower (--max-model-len), or engine.gpuMemoryUtilization higher (--gpu-memory-utilization), or engine.tensorParallelSize higher (--tensor-parallel-size)",
     ],
+    // Rounded down to whole thousands, with a margin: the next start measures a little less or more.
+    derive: ({ maxModelLen, neededGiB, availableGiB }) =>
+      typeof maxModelLen === "number" && typeof neededGiB === "number" && typeof availableGiB === "number"
+        ? { fittingMaxModelLen: Math.floor((maxModelLen * availableGiB * 0.98) / neededGiB / 1000) * 1000 }
+        : {},
     signs: [
       proof(
         /max seq len \((?<maxModelLen>\d+)\), \((?<neededGiB>[\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \((?<availableGiB>[\d.]+) GiB\)/,

@@ -116,8 +116,13 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       "heads or experts cannot be split over tensorParallelSize",
     ],
     change: [
-      "engine.tensorParallelSize: a divisor of the number of heads, as 1, 2 or 4 (--tensor-parallel-size)",
+      "engine.tensorParallelSize: {divisors} (--tensor-parallel-size), which divide {heads}",
+      "engine.tensorParallelSize: a divisor of the number of heads or experts, as 1, 2 or 4 (--tensor-parallel-size)",
     ],
+    derive: ({ heads, tensorParallelSize }) =>
+      typeof heads === "number" && typeof tensorParallelSize === "number"
+        ? { divisors: divisorsOf(heads, 2 * tensorParallelSize) }
+        : {},
     context: ["tensorParallelSize"],
     signs: [
       proof(
@@ -177,3 +182,11 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
     ],
   },
 ];
+
+/** "1, 2 or 4": the divisors up to a limit. */
+function divisorsOf(heads: number, limit: number): string {
+  const all = Array.from({ length: Math.min(heads, limit) }, (_unused, at) => at + 1).filter(
+    (one) => heads % one === 0,
+  );
+  return all.length === 1 ? "1" : `${all.slice(0, -1).join(", ")} or ${String(all.at(-1))}`;
+}

@@ -163,7 +163,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
         "transformers dependency_versions_check",
       ),
       proof(/ is required for a normal functioning of this module/, "transformers dependency_versions_check"),
-      proof(/Numba needs NumPy (?<want>[\d.]+) or less\. Got NumPy (?<have>[\d.]+\d)/, "numba"),
+      symptom(/Numba needs NumPy (?<want>[\d.]+) or less\. Got NumPy (?<have>[\d.]+\d)/, "numba"),
       proof(/numpy\.dtype size changed/, "numpy"),
       proof(/A module that was compiled using NumPy 1\.x cannot be run/, "numpy"),
       error(/cannot import name '\w+' from '(?<package>(?!transformers|huggingface_hub)\w+)/, "Python"),

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { layOutStandIn } from "../support/stand-in";
 import { makeModels, recorded, type Models } from "../vllm/contract-subjects";
-import { observeCommandLine, observeEngineDeath, observeFp8Failure, observeLife, observeOrphans } from "../vllm/observations";
+import {
+  observeCommandLine,
+  observeEngineDeath,
+  observeFp8Failure,
+  observeLife,
+  observeOrphans,
+} from "../vllm/observations";
 import type { Subject } from "../vllm/observations-server";
 
 /** The stand-in does what was recorded of the real vLLM 0.32.0; test/vllm/contract.test.ts asks the real one the same. */
@@ -16,7 +22,11 @@ let models: Models;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "stand-in-")));
   const { executable } = layOutStandIn(folder);
-  standIn = { executable, environment: { STAND_IN_START_SECONDS: "1.5", STAND_IN_STOP_SECONDS: "0.1" }, patienceSeconds: 30 };
+  standIn = {
+    executable,
+    environment: { STAND_IN_START_SECONDS: "1.5", STAND_IN_STOP_SECONDS: "0.1" },
+    patienceSeconds: 30,
+  };
   models = makeModels();
 });
 

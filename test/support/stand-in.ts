@@ -28,5 +28,7 @@ export function layOutStandIn(folder: string, options: StandInOptions = {}): Sta
     ...(options.gpuFolder === undefined ? [] : ["--gpu-folder", options.gpuFolder]),
   ];
   const program = join(import.meta.dirname, "stand-in", "lay_out.py");
-  return laidOutSchema.parse(JSON.parse(execFileSync("python3", ["-B", program, folder, ...words], { encoding: "utf8" })));
+  return laidOutSchema.parse(
+    JSON.parse(execFileSync("python3", ["-B", program, folder, ...words], { encoding: "utf8" })),
+  );
 }

@@ -6,7 +6,9 @@ import { askParser, isRealVllmThere, type ParserAnswer, type ParserCase } from "
 import { TRAPS } from "./parser-traps";
 
 const cases: readonly ParserCase[] = [
-  ...(JSON.parse(readFileSync(join(import.meta.dirname, "contract-parser-cases.json"), "utf8")) as readonly ParserCase[]),
+  ...(JSON.parse(
+    readFileSync(join(import.meta.dirname, "contract-parser-cases.json"), "utf8"),
+  ) as readonly ParserCase[]),
   ...TRAPS,
 ];
 

@@ -14,7 +14,9 @@ export function makeModels(): Models {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "contract-models-")));
   return {
     plain: writeCheckpoint(join(folder, "tiny"), { "config.json": TINY_LLAMA }),
-    fp8: writeCheckpoint(join(folder, "tiny-fp8"), { "config.json": { ...TINY_LLAMA, quantization_config: FP8_KV_CACHE } }),
+    fp8: writeCheckpoint(join(folder, "tiny-fp8"), {
+      "config.json": { ...TINY_LLAMA, quantization_config: FP8_KV_CACHE },
+    }),
     remove: () => {
       rmSync(folder, { recursive: true, force: true });
     },

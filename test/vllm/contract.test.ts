@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRealVllmThere, REAL_VLLM } from "../support/vllm-parser";
 import { makeModels, recorded, type Models } from "./contract-subjects";
-import { observeCommandLine, observeEngineDeath, observeFp8Failure, observeLife, observeOrphans } from "./observations";
+import {
+  observeCommandLine,
+  observeEngineDeath,
+  observeFp8Failure,
+  observeLife,
+  observeOrphans,
+} from "./observations";
 import type { Subject } from "./observations-server";
 
 /** The real vLLM still does what the stand-in imitates. Four starts of about a minute each; the other half is test/stand-in. */
@@ -38,7 +44,10 @@ describe.skipIf(!isRealVllmThere)("the real vLLM 0.32.0", () => {
     expect(await observeEngineDeath(real, models.plain)).toEqual(recorded("engineDeath"));
   });
 
-  it.skipIf(hasAvx512)("cannot start from a checkpoint that asks for an FP8 KV cache, on a processor without AVX-512", async () => {
-    expect(await observeFp8Failure(real, models.fp8)).toEqual(recorded("fp8Failure"));
-  });
+  it.skipIf(hasAvx512)(
+    "cannot start from a checkpoint that asks for an FP8 KV cache, on a processor without AVX-512",
+    async () => {
+      expect(await observeFp8Failure(real, models.fp8)).toEqual(recorded("fp8Failure"));
+    },
+  );
 });

@@ -16,7 +16,11 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function ask(port: number, path: string, options: { readonly key?: string; readonly post?: unknown } = {}): Promise<Answer> {
+async function ask(
+  port: number,
+  path: string,
+  options: { readonly key?: string; readonly post?: unknown } = {},
+): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     headers: {
       "content-type": "application/json",
@@ -31,7 +35,8 @@ async function ask(port: number, path: string, options: { readonly key?: string;
 /** Every name in a JSON value, as sorted paths; list items share one path. */
 export function shapeOf(value: unknown, path = ""): readonly string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => shapeOf(item, `${path}[]`)))].sort();
-  if (typeof value !== "object" || value === null) return [`${path}: ${value === null ? "null" : typeof value}`];
+  if (typeof value !== "object" || value === null)
+    return [`${path}: ${value === null ? "null" : typeof value}`];
   return Object.entries(value)
     .flatMap(([key, inner]) => shapeOf(inner, path === "" ? key : `${path}.${key}`))
     .sort();
@@ -73,7 +78,10 @@ export async function observeRefusals(port: number): Promise<unknown> {
     unknownModel: await post("/v1/completions", { ...COMPLETION, model: "nope" }),
     textWithoutTokenizer: await post("/v1/completions", { model: "tiny", prompt: "hi", max_tokens: 1 }),
     noPrompt: await post("/v1/completions", { model: "tiny" }),
-    chatWithoutTokenizer: await post("/v1/chat/completions", { model: "tiny", messages: [{ role: "user", content: "hi" }] }),
+    chatWithoutTokenizer: await post("/v1/chat/completions", {
+      model: "tiny",
+      messages: [{ role: "user", content: "hi" }],
+    }),
     embeddingsOfAGeneratingServer: await post("/v1/embeddings", { model: "tiny", input: [1, 2] }),
     wrongMethod: await ask(port, "/v1/completions", { key: KEY }),
     unknownPath: await ask(port, "/nope"),
@@ -112,7 +120,8 @@ export async function observeMetrics(port: number, leader: number): Promise<unkn
   const { body } = await ask(port, "/metrics");
   const text = String(body);
   const labels = /^vllm:cache_config_info\{(.*)\} 1\.0$/m.exec(text)?.[1] ?? "";
-  const value = (label: string): string | undefined => new RegExp(`(?:^|,)${label}="([^"]*)"`).exec(labels)?.[1];
+  const value = (label: string): string | undefined =>
+    new RegExp(`(?:^|,)${label}="([^"]*)"`).exec(labels)?.[1];
   const started = Number(/^process_start_time_seconds (\S+)$/m.exec(text)?.[1]);
   return {
     cacheConfig: Object.fromEntries(CACHE_LABELS.map((label) => [label, value(label)])),

@@ -1,11 +1,20 @@
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { killQuietly } from "../support/process-tree";
 import { freePort } from "../support/sshd";
-import { sessionOf } from "./observations-proc";
+import { mappedShm, sessionOf } from "./observations-proc";
 
 /** A vLLM to look at: the real one or the stand-in. */
 export interface Subject {
@@ -21,6 +30,10 @@ export interface StartOptions {
   /** Text of the YAML file; its `host` and `port` are added. */
   readonly config: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Keeps the stand-in from loading until release(); the real one takes its time anyway. */
+  readonly isHeld?: boolean;
+  /** Default: one that is free. */
+  readonly port?: number;
 }
 
 /** One `vllm serve MODEL --config FILE` in a session and a TMPDIR of its own. */
@@ -35,6 +48,7 @@ export interface Server {
   /** Waits until /health answers 200. */
   ready(): Promise<void>;
   readonly exited: Promise<Exit>;
+  release(): void;
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
   /** Kills what is left of the session, removes the files. */
   discard(): Promise<void>;
@@ -54,8 +68,9 @@ export async function startServer(subject: Subject, options: StartOptions): Prom
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "contract-")));
   const temporary = join(folder, "tmp");
   mkdirSync(temporary);
-  const port = await freePort("127.0.0.1");
-  const [file, logFile] = [join(folder, "serve.yaml"), join(folder, "log")];
+  const port = options.port ?? (await freePort("127.0.0.1"));
+  const [file, logFile, hold] = [join(folder, "serve.yaml"), join(folder, "log"), join(folder, "hold")];
+  if (options.isHeld === true) writeFileSync(hold, "");
   writeFileSync(file, `${options.config}host: "127.0.0.1"\nport: ${port}\n`);
   const output = openSync(logFile, "a");
   const child = spawn(subject.executable, ["serve", options.model, "--config", file], {
@@ -67,6 +82,7 @@ export async function startServer(subject: Subject, options: StartOptions): Prom
       HOME: process.env["HOME"] ?? "/",
       TMPDIR: temporary,
       ...COMMON_ENVIRONMENT,
+      STAND_IN_HOLD: hold,
       ...subject.environment,
       ...options.environment,
     },
@@ -85,14 +101,16 @@ export async function startServer(subject: Subject, options: StartOptions): Prom
   const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
     const deadline = Date.now() + subject.patienceSeconds * 1000;
     while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`waited ${subject.patienceSeconds} s for: ${what}\n${log().slice(-4000)}`);
+      if (Date.now() > deadline)
+        throw new Error(`waited ${subject.patienceSeconds} s for: ${what}\n${log().slice(-4000)}`);
       await pause(20);
     }
   };
   const untilAlive = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
     until(what, async () => {
       if (await holds()) return true;
-      if (exit !== null) throw new Error(`ended with ${JSON.stringify(exit)} before: ${what}\n${log().slice(-4000)}`);
+      if (exit !== null)
+        throw new Error(`ended with ${JSON.stringify(exit)} before: ${what}\n${log().slice(-4000)}`);
       return false;
     });
   return {
@@ -101,13 +119,19 @@ export async function startServer(subject: Subject, options: StartOptions): Prom
     temporary,
     log,
     exited,
+    release: () => {
+      rmSync(hold, { force: true });
+    },
     until,
     logged: (pattern) => untilAlive(String(pattern), () => pattern.test(log())),
     ready: () => untilAlive("/health", () => isHealthy(port)),
     discard: async () => {
+      // Nobody unlinks it once the resource tracker is killed too.
+      const shm = sessionOf(pid).flatMap((seen) => mappedShm(seen.pid));
       for (const seen of sessionOf(pid)) killQuietly(seen.pid);
       await exited;
       await until("end of the session", () => sessionOf(pid).length === 0);
+      for (const name of shm) rmSync(join("/dev/shm", name), { force: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -52,7 +52,11 @@ const PHASES: readonly RegExp[] = [
   /Application startup complete\./,
 ];
 
-async function withServer<T>(subject: Subject, options: StartOptions, look: (server: Server) => Promise<T>): Promise<T> {
+async function withServer<T>(
+  subject: Subject,
+  options: StartOptions,
+  look: (server: Server) => Promise<T>,
+): Promise<T> {
   const server = await startServer(subject, options);
   try {
     return await look(server);
@@ -79,10 +83,15 @@ function treeOf(server: Server): unknown {
 function temporaryFiles(server: Server): unknown {
   const kinds = readdirSync(server.temporary).map((name) => {
     const isSocket = statSync(join(server.temporary, name)).isSocket();
-    if (isSocket && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)) return "socket with a UUID for a name";
-    return name.replace(/^vllm_dist_[0-9a-f]{32}$/, "vllm_dist_<32 hex>").replace(/^torchinductor_.*$/, "torchinductor_<user>");
+    if (isSocket && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name))
+      return "socket with a UUID for a name";
+    return name
+      .replace(/^vllm_dist_[0-9a-f]{32}$/, "vllm_dist_<32 hex>")
+      .replace(/^torchinductor_.*$/, "torchinductor_<user>");
   });
-  return Object.fromEntries([...new Set(kinds)].sort().map((kind) => [kind, kinds.filter((other) => other === kind).length]));
+  return Object.fromEntries(
+    [...new Set(kinds)].sort().map((kind) => [kind, kinds.filter((other) => other === kind).length]),
+  );
 }
 
 const shmOf = (server: Server): readonly string[] => [
@@ -93,23 +102,29 @@ const shmLeft = (names: readonly string[]): number => {
   return names.filter((name) => there.has(name)).length;
 };
 const roles = (server: Server): readonly string[] => sessionOf(server.pid).map(({ role }) => role);
-const pidOf = (server: Server, role: string): number => sessionOf(server.pid).find((seen) => seen.role === role)?.pid ?? -1;
-const gone = (server: Server): Promise<void> => server.until("end of the session", () => sessionOf(server.pid).length === 0);
+const pidOf = (server: Server, role: string): number =>
+  sessionOf(server.pid).find((seen) => seen.role === role)?.pid ?? -1;
+const gone = (server: Server): Promise<void> =>
+  server.until("end of the session", () => sessionOf(server.pid).length === 0);
 
 /** A whole life: starting, ready, asked, stopped by one TERM. */
 export function observeLife(subject: Subject, model: string): Promise<unknown> {
   const environment = { SPT_NOENV: "1", VLLM_API_KEY: KEY, [MARKER_NAME]: MARKER_VALUE };
-  return withServer(subject, { model, config: CONFIG, environment }, async (server) => {
+  return withServer(subject, { model, config: CONFIG, environment, isHeld: true }, async (server) => {
     await server.logged(/Starting to load model/);
     // Looked at first: the other look takes a while.
     const isListening = listeningInodes(server.port).length > 0;
     const starting = { isListening, isBound: isBound(server.port) };
+    server.release();
     await server.ready();
     const shm = shmOf(server);
     const ready = {
       tree: treeOf(server),
       temporaryFiles: temporaryFiles(server),
-      shm: shm.map((name) => ({ name: name.replace(/^psm_[0-9a-f]{8}$/, "psm_<8 hex>"), mode: shmMode(name) })),
+      shm: shm.map((name) => ({
+        name: name.replace(/^psm_[0-9a-f]{8}$/, "psm_<8 hex>"),
+        mode: shmMode(name),
+      })),
       models: await observeModels(server.port, model),
       completion: await observeCompletion(server.port),
       refusals: await observeRefusals(server.port),
@@ -138,11 +153,16 @@ export function observeLife(subject: Subject, model: string): Promise<unknown> {
 
 /** A TERM while the model loads, then the API server dies alone, then its orphans get a TERM. */
 export function observeOrphans(subject: Subject, model: string): Promise<unknown> {
-  return withServer(subject, { model, config: CONFIG, environment: { [MARKER_NAME]: MARKER_VALUE } }, async (server) => {
+  const options = { model, config: CONFIG, environment: { [MARKER_NAME]: MARKER_VALUE }, isHeld: true };
+  return withServer(subject, options, async (server) => {
     await server.logged(/Starting to load model/);
     process.kill(server.pid, "SIGTERM");
+    server.release();
     await server.ready();
-    const tree = sessionOf(server.pid).map(({ pid, role }) => ({ role, hasMarker: hasVariable(pid, MARKER) }));
+    const tree = sessionOf(server.pid).map(({ pid, role }) => ({
+      role,
+      hasMarker: hasVariable(pid, MARKER),
+    }));
     const shm = shmOf(server);
     const engine = pidOf(server, "VLLM::EngineCore");
     process.kill(server.pid, "SIGKILL");
@@ -169,7 +189,12 @@ export function observeEngineDeath(subject: Subject, model: string): Promise<unk
     process.kill(pidOf(server, "VLLM::EngineCore"), "SIGKILL");
     const exit = await server.exited;
     await gone(server);
-    return { exit, shmLeft: shmLeft(shm), temporaryFiles: temporaryFiles(server), saysEngineDead: server.log().includes("EngineDeadError") };
+    return {
+      exit,
+      shmLeft: shmLeft(shm),
+      temporaryFiles: temporaryFiles(server),
+      saysEngineDead: server.log().includes("EngineDeadError"),
+    };
   });
 }
 
@@ -178,9 +203,19 @@ export function observeFp8Failure(subject: Subject, fp8Model: string): Promise<u
   return withServer(subject, { model: fp8Model, config: CONFIG, environment: {} }, async (server) => {
     const exit = await server.exited;
     await gone(server);
-    const lines = server.log().split("\n").map((line) => line.replace(/\(\w+ pid=\d+\) ERROR \S+ \S+ \[\S+\] /, "").trim());
-    const errors = lines.filter((line) => /^(\w+\.)*(\w*Error|Exception): /.test(line));
-    return { exit, errorsInOrder: errors.filter((line, index) => line !== errors[index - 1]), temporaryFiles: temporaryFiles(server) };
+    const lines = server
+      .log()
+      .split("\n")
+      .map((line) => line.replace(/\(\w+ pid=\d+\) ERROR \S+ \S+ \[\S+\] /, "").trim());
+    // Which processes are told to have failed depends on who is looked at first.
+    const errors = lines
+      .filter((line) => /^(\w+\.)*(\w*Error|Exception): /.test(line))
+      .map((line) => line.replace(/proc\(s\): \{.*\}$/, "proc(s): {...}"));
+    return {
+      exit,
+      errorsInOrder: errors.filter((line, index) => line !== errors[index - 1]),
+      temporaryFiles: temporaryFiles(server),
+    };
   });
 }
 
@@ -189,7 +224,12 @@ export function observeCommandLine(subject: Subject): unknown {
   const run = (...words: readonly string[]): unknown => {
     const ended = spawnSync(subject.executable, words, {
       encoding: "utf8",
-      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", NO_COLOR: "1", ...subject.environment },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: process.env["HOME"] ?? "/",
+        NO_COLOR: "1",
+        ...subject.environment,
+      },
       timeout: subject.patienceSeconds * 1000,
     });
     return { code: ended.status, lastLine: `${ended.stdout}${ended.stderr}`.trim().split("\n").at(-1) };

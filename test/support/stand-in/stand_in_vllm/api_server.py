@@ -143,7 +143,7 @@ class ApiServer:
     def _wait_for_engine(self) -> None:
         """One TERM is swallowed here: it interrupts the wait, and the wait goes on. Before the engine answers, it never ends."""
         deadline = self.began + float(os.environ.get("VLLM_ENGINE_READY_TIMEOUT_S", "600"))
-        deaf = False
+        deaf, imported = False, False
         while True:
             sources = [self.signals.reader] if deaf else [self.signals.reader, self.pipe]
             if self.signals.count == 0:
@@ -161,11 +161,13 @@ class ApiServer:
                     ending.interrupt(
                         self.engine, self.launch, self.log, self.signals.reader, lambda: self.signals.count
                     )
-                deaf = deaf or time.monotonic() < Launch.share_end(self.began, stage.ENGINE_IMPORTED)
+                deaf = deaf or not imported
             elif self.pipe in found:
                 try:
-                    self.pipe.recv()
-                    return
+                    kind, _ = self.pipe.recv()
+                    imported = True
+                    if kind == "ready":
+                        return
                 except EOFError:
                     if self.signals.count > 0:
                         deaf = True

@@ -24,7 +24,7 @@ from .title import prefix, set_title
 
 # The real ones are 251658260 and 167772180 bytes, sparse as these.
 SHARED_BYTES = (6_291_456, 4_194_304)
-SOCKETS_BEFORE_WORKERS, SOCKETS_AFTER = 2, 2
+SOCKETS = 4
 
 
 class _Stop:
@@ -68,16 +68,20 @@ class Engine:
 
     def run(self) -> None:
         self.launch.wait_until(stage.ENGINE_IMPORTED)
+        # From here on the API server has heard of the engine; a TERM before that leaves it waiting for ever.
+        self._send(("imported", None))
         self._announce()
-        sockets = bind_left_over_sockets(SOCKETS_BEFORE_WORKERS)
+        self.sockets = bind_left_over_sockets(SOCKETS)
         self._start_workers()
         try:
             self._wait_for_workers()
-            sockets += bind_left_over_sockets(SOCKETS_AFTER)
             failures.raise_at_kv_cache(self.launch)
+            self._report_kv_cache()
+            for death in self.death:
+                death.send("initialize_from_config")
+            self._wait_for_workers()
         except failures.EngineFailed as failure:
             self._fail(str(failure))
-        self._report_kv_cache()
         self.launch.wait_until(stage.ENGINE_READY)
         seconds = (stage.ENGINE_READY - stage.WEIGHTS_LAST) * self.launch.settings.start_seconds
         self.log.info(

@@ -23,6 +23,8 @@ class Settings:
     platform: str
     fp8_kv: str
     gpu_state: str | None
+    #: While this file exists, no weights are loaded.
+    hold: str | None
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -43,6 +45,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         platform=environment.get("STAND_IN_PLATFORM", platform),
         fp8_kv=environment.get("STAND_IN_FP8_KV", "unsupported"),
         gpu_state=environment.get("STAND_IN_GPU_STATE"),
+        hold=environment.get("STAND_IN_HOLD"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -37,10 +38,29 @@ def run(
     if not _send(status, ("ready", None)):
         plain("BrokenPipeError: [Errno 32] Broken pipe")
         _leave(shared)
-    _capture(launch, rank)
-    death.poll(None)
-    log.info("multiproc_executor.py:843", "Parent process exited, terminating worker queues")
+    try:
+        death.recv()
+        _initialize_kv_cache(launch, rank, log, status)
+        # Nothing else is ever sent: this ends when the engine's end closes.
+        death.recv()
+    except EOFError:
+        log.info("multiproc_executor.py:843", "Parent process exited, terminating worker queues")
+    # The last worker that goes in order takes the rendezvous file with it; one that failed to load does not.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(rendezvous.partition("://")[2])
     _leave(shared)
+
+
+def _initialize_kv_cache(launch: Launch, rank: int, log: Log, status: Connection) -> None:
+    try:
+        if not launch.on_gpu:
+            failures.raise_at_attention(launch)
+        _capture(launch, rank)
+    except failures.WorkerFailed as failure:
+        log.error(failure.place, failure.text)
+        _send(status, ("failed", failure.error))
+        raise EOFError from failure
+    _send(status, ("warm", None))
 
 
 def _send(status: Connection, message: object) -> bool:
@@ -92,7 +112,6 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
     _load_weights(launch, rank, log, gpu)
     launch.wait_until(stage.COMPILED)
     if not on_gpu:
-        failures.raise_at_attention(launch)
         return
     if not launch.enforce_eager and rank == 0:
         cache = os.path.join(
@@ -120,6 +139,8 @@ def _load_weights(launch: Launch, rank: int, log: Log, gpu: gpu_state.Gpu | None
         )
     else:
         shards = launch.checkpoint.weight_files
+    while launch.settings.hold is not None and os.path.exists(launch.settings.hold):
+        time.sleep(0.02)
     began = time.monotonic()
     for done in range(shards + 1):
         launch.wait_until(

@@ -41,7 +41,7 @@ export function diagnose(input: DiagnosisInput): Diagnosis {
   scanner ??= new LogScanner(ALL_RULES);
   const scan = scanner.scan(input.log);
   const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
-  if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan);
+  if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan, ending);
   const choice = chooseCause(scan);
   if (choice !== null) {
     const { evidence, values } = choice;
@@ -70,14 +70,14 @@ function isCleanStop(scan: Scan, ending: Ending): boolean {
   return isOrderly && !scan.marks.has("failed") && (ending.exitCode ?? 0) === 0 && signalOf(ending) === null;
 }
 
-function noFailure(scan: Scan): Diagnosis {
+function noFailure(scan: Scan, ending: Ending): Diagnosis {
   const evidence = scan.marks.get("finished") ?? scan.marks.get("ready") ?? scan.lastShards ?? scan.last;
   const { port, shardsDone, shardsTotal } = scan.context;
   const isReady = scan.marks.has("ready");
   const values = isReady ? { port } : { shardsDone, shardsTotal };
   return {
     cause: "NO_FAILURE",
-    summary: isReady ? "nothing failed: the server came up" : "nothing failed: the server is still starting",
+    summary: `nothing failed: ${isReady ? "the server came up" : stillStarting(ending)}`,
     ...placeIn(evidence),
     change: null,
     values: Object.fromEntries(
@@ -85,6 +85,10 @@ function noFailure(scan: Scan): Diagnosis {
     ),
     retryable: true,
   };
+}
+
+function stillStarting(ending: Ending): string {
+  return ending.exitCode === 0 ? "it ended with code 0 before it was up" : "the server is still starting";
 }
 
 /** No line tells: what the exit itself tells. */

@@ -62,6 +62,7 @@ export const FILES_RULES: readonly CauseRule[] = [
     ],
     signs: [
       proof(/Permission denied: '(?<path>[^']+)'/, "errno 13"),
+      proof(/PermissionError at (?<path>\S+) when downloading/, "huggingface_hub 1.x"),
       proof(/Read-only file system: '(?<path>[^']+)'/, "errno 30"),
       error(/Permission denied \(os error 13\)/, "huggingface_hub hf_xet"),
       error(/Read-only file system/, "errno 30"),

@@ -125,6 +125,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
       ),
       proof(/Invalid attention backend for/, "vllm 0.32.0 v1/attention/selector.py:222, platforms/xpu.py"),
       proof(/Attention backend 'XFORMERS' has been removed/, "vllm 0.32.0 config/multimodal.py"),
+      proof(/Invalid attention backend: /, "vllm 0.8 to 0.12"),
       proof(/Unknown attention backend: /, "vllm 0.11 to 0.33 attention registry"),
       proof(/Invalid value '\w+' for VLLM_ATTENTION_BACKEND/, "vllm 0.11 envs.py"),
       error(/attention backend is not supported/, "vllm 0.8 platforms"),

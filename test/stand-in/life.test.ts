@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
@@ -54,6 +55,7 @@ describe.concurrent("stopping", () => {
       expect(await response.text()).toContain('"finish_reason":"abort"');
       expect(await server.exited).toEqual({ code: 0, signal: null });
       expect(server.log()).toContain("force killing sub process VLLM::Worker");
+      expect(readdirSync(server.temporary).filter((name) => name.startsWith("vllm_dist_"))).toHaveLength(1);
     } finally {
       await server.discard();
     }

@@ -33,7 +33,7 @@ async function ask(
 }
 
 /** Every name in a JSON value, as sorted paths; list items share one path. */
-export function shapeOf(value: unknown, path = ""): readonly string[] {
+function shapeOf(value: unknown, path = ""): readonly string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => shapeOf(item, `${path}[]`)))].sort();
   if (typeof value !== "object" || value === null)
     return [`${path}: ${value === null ? "null" : typeof value}`];

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { withLock } from "./lock.mjs";
+import { removeLeftovers, withLock } from "./lock.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { failWith, say, stream } from "./processes.mjs";
 
@@ -41,6 +41,7 @@ async function buildWhenNeeded(always) {
   if (!always && existsSync(output) && (await readFile(stamp, "utf8").catch(() => "")) === hash) return false;
   say("building provider");
   // Built aside: whoever runs the old dist meanwhile keeps a whole one, and a cut build leaves it as it was.
+  await removeLeftovers(join(provider, "dist.part-"));
   const temporary = join(provider, `dist.part-${process.pid}`);
   try {
     const env = { ...process.env, PATH: `${nodeBinFolder}:${process.env.PATH ?? ""}` };

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { say } from "./processes.mjs";
 
@@ -20,6 +20,17 @@ export async function withLock(path, work) {
     return await work();
   } finally {
     await rm(path, { force: true });
+  }
+}
+
+/**
+ * Removes what cut runs left of a result that is made aside. To be called under the lock.
+ * @param {string} prefix path up to what differs between runs
+ */
+export async function removeLeftovers(prefix) {
+  for (const name of await readdir(dirname(prefix))) {
+    if (name.startsWith(basename(prefix)))
+      await rm(join(dirname(prefix), name), { recursive: true, force: true });
   }
 }
 

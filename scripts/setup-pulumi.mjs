@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildFromModuleProxy } from "./build-pulumi.mjs";
-import { withLock } from "./lock.mjs";
+import { removeLeftovers, withLock } from "./lock.mjs";
 import { cacheFolder, repositoryFolder } from "./places.mjs";
 import { capture, failWith, lastLines, say } from "./processes.mjs";
 import { addDynamicProvider, DYNAMIC_PROVIDER, LANGUAGE_HOST, PULUMI_VERSION } from "./pulumi-parts.mjs";
@@ -25,6 +25,7 @@ export async function ensurePulumi() {
   return withLock(`${root}.lock`, async () => {
     const inCache = await whatIsWrong(bin);
     if (inCache === undefined) return bin;
+    await removeLeftovers(`${root}.part-`);
     const attempts = [`pulumi on PATH: ${onPath.problem}`, `cached copy: ${inCache}`];
     for (const way of [installOfficially, buildFromModuleProxy]) {
       // Made aside and moved into place, so a cut run leaves nothing that looks finished.

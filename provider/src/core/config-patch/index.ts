@@ -1,2 +1,2 @@
 export { patchCheckpoint } from "./patch-checkpoint";
-export type { FileChange, PatchInput, PatchRejectionCode, PatchResult, PatchWarning } from "./patch-result";
+export type { PatchResult } from "./patch-result";

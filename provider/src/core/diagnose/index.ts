@@ -1,2 +1,2 @@
-export { type Diagnosis, type DiagnosisInput, diagnose } from "./diagnose";
+export { type Diagnosis, diagnose } from "./diagnose";
 export { fatalPatterns } from "./fatal-patterns";

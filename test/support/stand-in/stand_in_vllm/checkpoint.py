@@ -40,7 +40,8 @@ def _read(path: str, name: str) -> JsonObject | None:
         return None
 
 
-def read_checkpoint(path: str, trust_remote_code: bool) -> Checkpoint:
+def read_checkpoint(path: str, trust_remote_code: bool, has_own_code: bool = False) -> Checkpoint:
+    """`has_own_code` holds also without auto_map. Raises ConfigRefused or HubUnreachable."""
     if not os.path.isdir(path):
         raise HubUnreachable(path)
     config = _read(path, "config.json")
@@ -52,7 +53,7 @@ def read_checkpoint(path: str, trust_remote_code: bool) -> Checkpoint:
             "   - For Hugging Face models: ensure the presence of a 'config.json'.\n"
             "   - For Mistral models: ensure the presence of a 'params.json'.\n"
         )
-    if "auto_map" in config and not trust_remote_code:
+    if ("auto_map" in config or has_own_code) and not trust_remote_code:
         raise ConfigRefused(
             f"The repository {path} contains custom code which must be executed to correctly load the model. "
             f"You can inspect the repository content at {path} .\n"

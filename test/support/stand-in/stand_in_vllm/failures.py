@@ -21,12 +21,11 @@ MLA_FP8 = "TritonMLA V1 with FP8 KV cache not yet supported"
 class WorkerFailed(Exception):
     """A worker's record before it goes: where its logger stands, the whole text, and the bare error for the engine."""
 
-    def __init__(self, place: str, text: str, error: str, while_loading: bool = True) -> None:
+    def __init__(self, place: str, text: str, error: str) -> None:
         super().__init__(error)
         self.place = place
         self.text = text
         self.error = error
-        self.while_loading = while_loading
 
 
 class EngineFailed(Exception):

@@ -27,9 +27,8 @@ def gpu_folder() -> str:
 
 def prepare(args: Namespace, version: str, began: float) -> Launch:
     chosen = settings.read()
-    if chosen.fail == "trust-remote-code":
-        args.trust_remote_code = False
-    checkpoint = read_checkpoint(args.model, bool(args.trust_remote_code))
+    has_own_code = chosen.fail == "trust-remote-code"
+    checkpoint = read_checkpoint(args.model, bool(args.trust_remote_code), has_own_code)
     max_len = args.max_model_len
     if max_len is None or max_len == -1:
         max_len = (

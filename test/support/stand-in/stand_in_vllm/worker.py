@@ -126,17 +126,12 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
 
 
 def _load_weights(launch: Launch, rank: int, log: Log, gpu: gpu_state.Gpu | None) -> None:
-    if launch.load_format == "dummy":
+    is_dummy = launch.load_format == "dummy"
+    if launch.settings.fail == "missing-files" or (not is_dummy and launch.checkpoint.weight_files == 0):
+        error = f"RuntimeError: Cannot find any model weights with `{launch.checkpoint.path}`"
+        raise failures.WorkerFailed("multiproc_executor.py:953", template("worker-load", error=error), error)
+    if is_dummy:
         shards = launch.settings.shards if launch.on_gpu else 0
-    elif launch.checkpoint.weight_files == 0 or launch.settings.fail == "missing-files":
-        raise failures.WorkerFailed(
-            "multiproc_executor.py:953",
-            template(
-                "worker-load",
-                error=f"RuntimeError: Cannot find any model weights with `{launch.checkpoint.path}`",
-            ),
-            "Cannot find any model weights",
-        )
     else:
         shards = launch.checkpoint.weight_files
     while launch.settings.hold is not None and os.path.exists(launch.settings.hold):

@@ -82,9 +82,7 @@ def raise_at_attention(launch: Launch) -> None:
         return
     if launch.checkpoint.is_mla:
         raise _loading(f"NotImplementedError: {MLA_FP8}")
-    raise WorkerFailed(
-        "multiproc_executor.py:1063", template("worker-kv-cache-cpu"), CPU_FP8, while_loading=False
-    )
+    raise WorkerFailed("multiproc_executor.py:1063", template("worker-kv-cache-cpu"), CPU_FP8)
 
 
 def raise_at_kv_cache(launch: Launch) -> None:

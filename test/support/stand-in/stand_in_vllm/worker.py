@@ -130,10 +130,8 @@ def _load_weights(launch: Launch, rank: int, log: Log, gpu: gpu_state.Gpu | None
     if launch.settings.fail == "missing-files" or (not is_dummy and launch.checkpoint.weight_files == 0):
         error = f"RuntimeError: Cannot find any model weights with `{launch.checkpoint.path}`"
         raise failures.WorkerFailed("multiproc_executor.py:953", template("worker-load", error=error), error)
-    if is_dummy:
-        shards = launch.settings.shards if launch.on_gpu else 0
-    else:
-        shards = launch.checkpoint.weight_files
+    pretended = launch.settings.shards if launch.on_gpu else 0
+    shards = pretended if is_dummy else launch.checkpoint.weight_files
     while launch.settings.hold is not None and os.path.exists(launch.settings.hold):
         time.sleep(0.02)
     began = time.monotonic()

@@ -48,7 +48,8 @@ export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
   const run = new Run(task);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { kind: "converged", serverId: run.serverId, observed: await run.once() };
+      const observed = await run.once();
+      return { kind: "converged", serverId: run.serverId, observed };
     } catch (error) {
       const again = error instanceof VllmServerError && isWorthAnotherLook(error) && attempt < MAX_TRIES;
       if (!again) return { kind: "failed", serverId: run.serverId, error, touched: run.touched };

@@ -50,10 +50,10 @@ interface DiffResult {
   readonly deleteBeforeReplace: boolean;
 }
 
-async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
+function diff(_id: string, olds: Wire, news: Wire): DiffResult {
   const before = fromWire(olds).inputs;
   const after = fromWire(news);
-  const hosts = { oldHost: await identityOf(before), newHost: await identityOf(after.inputs) };
+  const hosts = { oldHost: identityOf(before), newHost: identityOf(after.inputs) };
   const result = diffInputs(before, after.inputs, hosts);
   const drift = driftIn(before);
   const words = [...describeDiff(result, diffContext(before))];
@@ -74,10 +74,10 @@ function driftIn(outputs: Wire): readonly string[] {
   return Array.isArray(drift) ? drift.map(String) : [];
 }
 
-/** "": not known yet, or not readable. */
-async function identityOf(inputs: Wire): Promise<string> {
+/** "": not readable. Whether the host is known yet is for the comparison to judge. */
+function identityOf(inputs: Wire): string {
   const parsed = parseInputs(inputsOf(inputs));
-  return parsed.ok && parsed.unknowns.length === 0 ? hostIdentity(parsed.spec.host) : "";
+  return parsed.ok ? hostIdentity(parsed.spec.host) : "";
 }
 
 async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {

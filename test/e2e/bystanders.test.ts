@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
@@ -39,6 +40,7 @@ describe("processes that look like vLLM", () => {
     });
     expect((await bed.project.up()).code).toBe(0);
     const pid = Number((await bed.project.servers())[0]?.outputs?.["pid"]);
+    expect(bed.sharedMemory()).toHaveLength(2);
     const supervisor = bed.processes().find((process) => process.pid === pid)?.parent ?? 0;
     process.kill(supervisor, "SIGKILL");
     process.kill(pid, "SIGKILL");
@@ -74,11 +76,12 @@ describe("processes that look like vLLM", () => {
       });
       expect((await bed.project.up()).code).toBe(0);
       expect((await bed.project.destroy()).code).toBe(0);
-      expect(bed.sharedMemory()).toEqual(["psm_0badcafe"]);
+      expect(bed.sharedMemory()).toEqual([]);
+      expect(existsSync(name)).toBe(true);
     } finally {
       holder.kill("SIGKILL");
       await once(holder, "exit");
-      spawn("rm", [name]);
+      rmSync(name);
     }
   });
 });

@@ -63,6 +63,7 @@ describe("the incident", () => {
       baseUrl: `http://127.0.0.1:${String(port)}/v1`,
     });
     expect(seen["gpuUuids"]).toHaveLength(8);
+    expect(bed.sharedMemory()).toHaveLength(2);
     expect(bed.gpuMemoryMib().every((mib) => mib > bed.idleMib)).toBe(true);
     const answer = await complete(port, "kimi");
     expect(answer).toMatchObject({ model: "kimi", system_fingerprint: seen["configHash"] });
@@ -120,6 +121,7 @@ describe("the incident", () => {
     expect((await bed.project.up()).code).toBe(0);
     const healed = await outputs();
     expect(healed).toMatchObject({ status: "ready", drift: [], generation: Number(generation) + 1 });
+    expect(bed.sharedMemory()).toHaveLength(2);
     expect(bed.processes().filter(({ command }) => command.includes(" serve "))).toHaveLength(1);
   });
 

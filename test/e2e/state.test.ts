@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -69,8 +69,34 @@ describe("secrets", () => {
 });
 
 describe("the state of one server", () => {
-  it("is at most 8 KB, the provider's text in it at most 2 KB", async () => {
+  it("that is reached through ~/.ssh/config is at most 8 KB, the provider's text in it at most 2 KB", async () => {
+    const sshConfigFile = join(bed.folder, "ssh_config");
+    writeFileSync(
+      sshConfigFile,
+      [
+        "Host gpu1",
+        `  HostName ${bed.sshd.address}`,
+        `  Port ${String(bed.sshd.port)}`,
+        `  User ${bed.sshd.user}`,
+        `  IdentityFile ${bed.sshd.privateKeyPath}`,
+        `  UserKnownHostsFile ${bed.sshd.knownHostsPath}`,
+        "",
+      ].join("\n"),
+    );
+    await bed.declare({
+      alias: {
+        host: { host: "gpu1", sshConfigFile },
+        model: { path: join(bed.folder, "tiny") },
+        vllm: { executable: bed.executable },
+        engine: { maxModelLen: 128, gpuMemoryUtilization: 0.9, tensorParallelSize: 2, servedModelName: ["a"] },
+        listen: { port: await freePort("127.0.0.1") },
+        apiKey: API_KEY,
+        environment: { HF_TOKEN: VARIABLE },
+      },
+    });
+    expect((await bed.project.up()).code).toBe(0);
     const resource = (await bed.project.servers())[0];
+    expect(resource?.outputs).toMatchObject({ status: "ready" });
     expect(JSON.stringify(resource).length).toBeLessThanOrEqual(8192);
     expect(String(resource?.inputs?.["__provider"]).length).toBeLessThanOrEqual(2048);
   });

@@ -40,7 +40,7 @@ describe("two ups at the same host at once", () => {
     expect(codes[0]).toBe(0);
     expect(codes[1]).not.toBe(0);
     const [winner, loser] = one.code === 0 ? ["first", two] : ["second", one];
-    expect(loser.stdout).toMatch(new RegExp(`port ${String(port)} is taken by .*${winner}-[0-9a-f]{8}`));
+    expect(loser.stdout).toMatch(new RegExp(`${String(port)}.* is taken by the server ${winner}-[0-9a-f]{8}`));
     expect(bed.processes().filter(({ command }) => / serve /.test(command))).toHaveLength(1);
     expect((await bed.project.destroy()).code).toBe(0);
     expect((await other.destroy()).code).toBe(0);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killQuietly } from "./process-tree.ts";
@@ -20,7 +20,7 @@ export interface Bed {
   programOf(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string;
   /** Live processes whose HOME is the host's: vLLM, its children, nothing of the test itself. */
   processes(): readonly HostProcess[];
-  /** Names under /dev/shm that were not there when the bed was made. */
+  /** Shared-memory files that exist and that a process of the host maps or was seen to map by an earlier call. */
   sharedMemory(): readonly string[];
   /** Destroys what is declared, stops sshd, removes all files. Fails when something of the host is left. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export async function makeBed(options: { readonly path?: string; readonly env?: 
   const home = join(folder, "home");
   mkdirSync(home);
   const sshd = await startSshd({ home, ...(options.path === undefined ? {} : { path: options.path }) });
-  const shmBefore = new Set(readdirSync("/dev/shm"));
+  const mapped = new Set<string>();
   const project = await PulumiProject.create({ program: "", env: options.env ?? {} });
   const host = {
     host: sshd.address,
@@ -47,7 +47,10 @@ export async function makeBed(options: { readonly path?: string; readonly env?: 
     hostKey: sshd.hostKeyLine,
   };
   const processes = (): readonly HostProcess[] => processesWithHome(home);
-  const sharedMemory = (): readonly string[] => readdirSync("/dev/shm").filter((name) => !shmBefore.has(name));
+  const sharedMemory = (): readonly string[] => {
+    for (const { pid } of processes()) for (const path of sharedMemoryOf(pid)) mapped.add(path);
+    return [...mapped].filter((path) => existsSync(path));
+  };
   return {
     folder,
     home,
@@ -104,4 +107,9 @@ function readQuietly(path: string): string {
   } catch {
     return "";
   }
+}
+
+function sharedMemoryOf(pid: number): readonly string[] {
+  const lines = readQuietly(`/proc/${String(pid)}/maps`).split("\n");
+  return lines.flatMap((line) => /\/dev\/shm\/psm_\w+$/.exec(line)?.[0] ?? []);
 }

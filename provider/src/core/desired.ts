@@ -3,7 +3,8 @@ import { servedModelNames } from "./derived-outputs";
 import { VllmServerError } from "./errors";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
-import { chooseKvCacheFlag, modelDtypeOf } from "./kv-cache-flag";
+import { chooseKvCacheFlag } from "./kv-cache-flag";
+import { attentionKindOf, modelDtypeOf } from "./model-config";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
 import type { Launch, LaunchGpus, OverlayStep } from "./step";
@@ -33,10 +34,12 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   const patch = patched(spec, checkpoint.files);
   const overlay = overlayFor(patch, checkpoint.path, checkpoint.files);
   const modelPath = overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
+  const configText = checkpoint.files["config.json"] ?? null;
   const kvCache = chooseKvCacheFlag({
     wish: spec.kvCacheDtype,
     vllmVersion: executable.version,
-    modelDtype: modelDtypeOf(checkpoint.files["config.json"] ?? null),
+    modelDtype: modelDtypeOf(configText),
+    attentionKind: attentionKindOf(configText),
     dtypeArgument: typeof spec.engine["dtype"] === "string" ? spec.engine["dtype"] : null,
   });
   const drainSeconds = drainSecondsOf(spec);

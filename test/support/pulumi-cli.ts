@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
@@ -10,7 +10,9 @@ import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
 
 export interface ProjectOptions {
   /** Text of the program, an ES module that imports "pulumi-vllm". */
-  readonly program: string;
+  readonly program?: string;
+  /** Instead of a program: a folder with a whole project (Pulumi.yaml and what belongs to it), which is copied. */
+  readonly copyOf?: string;
   /** Default "test". */
   readonly name?: string;
   /** Default "dev". */
@@ -43,6 +45,10 @@ export interface StepMetadata {
   readonly type: string;
   readonly diffs: readonly string[] | null;
   readonly detailedDiff: Readonly<Record<string, unknown>> | null;
+  readonly new: {
+    readonly inputs: Readonly<Record<string, unknown>>;
+    readonly outputs: Readonly<Record<string, unknown>>;
+  } | null;
 }
 
 export interface PulumiResult {
@@ -109,15 +115,30 @@ export class PulumiProject {
     );
     await mkdir(join(folder, ".state"));
     await symlink(nodeModules, join(folder, "node_modules"));
-    await writeFile(join(folder, "Pulumi.yaml"), projectFile(name));
-    await writeFile(join(folder, "package.json"), JSON.stringify({ name, type: "module", main: "index.js" }));
-    await project.setProgram(options.program);
+    if (options.copyOf === undefined) {
+      await writeFile(join(folder, "Pulumi.yaml"), projectFile(name));
+      await writeFile(
+        join(folder, "package.json"),
+        JSON.stringify({ name, type: "module", main: "index.js" }),
+      );
+      await project.setProgram(options.program ?? "");
+    } else {
+      await cp(options.copyOf, folder, {
+        recursive: true,
+        filter: (path) => basename(path) !== "node_modules",
+      });
+    }
     await project.mustRun("stack", ["init", stack]);
     return project;
   }
 
-  async setProgram(program: string): Promise<void> {
-    await writeFile(join(this.folder, "index.js"), program);
+  setProgram(program: string): Promise<void> {
+    return this.writeFile("index.js", program);
+  }
+
+  /** @param path in the project's folder */
+  async writeFile(path: string, content: string): Promise<void> {
+    await writeFile(join(this.folder, path), content);
   }
 
   up(args: readonly string[] = []): Promise<PulumiResult> {
@@ -182,6 +203,13 @@ export class PulumiProject {
   async stackExport(): Promise<StackState> {
     const state: StackState = JSON.parse(await this.mustRun("stack", ["export", "--stack", this.#stack]));
     return state;
+  }
+
+  /** Puts this in place of the state. */
+  async stackImport(state: unknown): Promise<void> {
+    const file = join(this.folder, ".import.json");
+    await writeFile(file, JSON.stringify(state));
+    await this.mustRun("stack", ["import", "--stack", this.#stack, "--file", file]);
   }
 
   /** Resources of type VllmServer in the state. */

@@ -1,0 +1,97 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { repositoryFolder } from "../../scripts/places.mjs";
+import { PulumiProject, type ProjectOptions } from "../support/pulumi-cli";
+
+let project: PulumiProject | undefined;
+const copies: string[] = [];
+
+afterEach(async () => {
+  await project?.remove();
+  project = undefined;
+  for (const copy of copies.splice(0)) rmSync(copy, { recursive: true, force: true });
+});
+
+async function projectOf(options: ProjectOptions): Promise<PulumiProject> {
+  project = await PulumiProject.create(options);
+  return project;
+}
+
+/** The root project: Pulumi.yaml and stacks/, whose files `stack init` would change. */
+function copyOfRoot(): string {
+  const copy = mkdtempSync(join(tmpdir(), "pulumi-vllm-root-"));
+  copies.push(copy);
+  mkdirSync(join(copy, "stacks"));
+  for (const path of ["Pulumi.yaml", "stacks"]) {
+    cpSync(join(repositoryFolder, path), join(copy, path), {
+      recursive: true,
+      filter: (file) => !file.includes("node_modules"),
+    });
+  }
+  return copy;
+}
+
+/** Outputs of the stack as a preview tells them. */
+async function previewedOutputs(own: PulumiProject): Promise<unknown> {
+  const { code, stdout, stderr, events } = await own.preview();
+  if (code !== 0) throw new Error(`preview ended with ${String(code)}:\n${stdout}\n${stderr}`);
+  const registered = events.flatMap(({ resOutputsEvent }) => resOutputsEvent?.metadata ?? []);
+  // The first one is the stack before the program ran.
+  return registered.findLast((step) => step.type === "pulumi:pulumi:Stack")?.new?.outputs;
+}
+
+test.each([
+  ["kimi", "kimi", "ubuntu@gpu1"],
+  ["local", "tiny", "localhost"],
+])(
+  "stacks: the servers of stack %s are declared from its config alone",
+  async (stack, server, destination) => {
+    const own = await projectOf({ copyOf: copyOfRoot(), stack });
+    expect(await previewedOutputs(own)).toEqual({
+      baseUrls: { [server]: "http://127.0.0.1:8000/v1" },
+      tunnelCommands: { [server]: `ssh -N -L 8000:127.0.0.1:8000 ${destination}` },
+    });
+  },
+);
+
+test("stacks: a secret in the config stays one, the rest of the config stays readable", async () => {
+  const own = await projectOf({ copyOf: copyOfRoot(), stack: "kimi" });
+  await own.mustRun("config", [
+    "set",
+    "--path",
+    "--secret",
+    "vllm-servers:servers.kimi.apiKey",
+    "sk-secret-1",
+  ]);
+  const { code, stdout } = await own.preview(["--diff"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/apiKey +: \[secret\]/);
+  expect(stdout).toMatch(/path: "~\/models\/nvidia\/Kimi-K2\.5-NVFP4"/);
+  expect(stdout).not.toContain("sk-secret-1");
+});
+
+test("examples/single-server is a whole project", async () => {
+  const own = await projectOf({ copyOf: join(repositoryFolder, "examples", "single-server") });
+  await own.mustRun("config", ["set", "host", "ubuntu@gpu1"]);
+  await own.mustRun("config", ["set", "modelPath", "/models/Qwen3-8B"]);
+  expect(await previewedOutputs(own)).toEqual({
+    baseUrl: "http://127.0.0.1:8000/v1",
+    tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 ubuntu@gpu1",
+  });
+});
+
+test("a TypeScript program that is an ES module runs, its types stripped by Node", async () => {
+  const copy = mkdtempSync(join(tmpdir(), "pulumi-vllm-esm-"));
+  copies.push(copy);
+  cpSync(join(repositoryFolder, "examples", "single-server"), copy, {
+    recursive: true,
+    filter: (file) => !file.includes("node_modules") && !file.endsWith("package.json"),
+  });
+  const own = await projectOf({ copyOf: copy });
+  await own.writeFile("package.json", JSON.stringify({ name: "esm", type: "module", main: "index.ts" }));
+  await own.mustRun("config", ["set", "host", "gpu1"]);
+  await own.mustRun("config", ["set", "modelPath", "/m"]);
+  expect(await previewedOutputs(own)).toMatchObject({ baseUrl: "http://127.0.0.1:8000/v1" });
+});

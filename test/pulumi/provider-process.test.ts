@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { repositoryFolder } from "../../scripts/places.mjs";
+import { type PulumiEngine, startPulumiEngine } from "../support/pulumi-engine";
+import { DynamicProvider, initFailureOf } from "../support/pulumi-provider";
+
+const URN = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/vllm:VllmServer::kimi";
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const PROVIDER = readFileSync(join(import.meta.dirname, "provider-text.snapshot.js.txt"), "utf8");
+const hidden = { __provider: PROVIDER, __urn: URN };
+const declared = { ...hidden, host: "gpu1", model: { path: "/models/kimi" } };
+
+let engine: PulumiEngine;
+let provider: DynamicProvider;
+
+beforeAll(async () => {
+  engine = await startPulumiEngine();
+  provider = await DynamicProvider.start(engine.address);
+});
+
+afterAll(async () => {
+  await provider.stop();
+  engine.stop();
+});
+
+/** A provider of one hook that uses the real adapter; what Pulumi makes of its results is what is looked at. */
+function hook(text: string): Readonly<Record<string, string>> {
+  const adapter = JSON.stringify(join(repositoryFolder, "provider", "dist", "pulumi", "adapter"));
+  return {
+    __provider: `const { toOutputs, initError } = require(${adapter}); exports.handler = () => ({ ${text} });`,
+  };
+}
+
+test("check adds the outputs that follow from the inputs and carries the provider text", async () => {
+  expect(await provider.check({}, declared)).toEqual({
+    inputs: {
+      ...declared,
+      url: "http://127.0.0.1:8000",
+      baseUrl: "http://127.0.0.1:8000/v1",
+      servedModelName: "kimi",
+      tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+    },
+    failures: [],
+  });
+});
+
+test("check lets values pass that are not known yet, at any depth", async () => {
+  const news = {
+    ...declared,
+    host: { host: UNKNOWN, port: 22 },
+    engine: { servedModelName: ["a", UNKNOWN] },
+  };
+  expect(await provider.check({}, news)).toEqual({ inputs: news, failures: [] });
+});
+
+test("check keeps nested null", async () => {
+  const news = { ...declared, configOverrides: { text_config: { rope_scaling: null } } };
+  const { inputs } = await provider.check({}, news);
+  expect(inputs["configOverrides"]).toEqual({ text_config: { rope_scaling: null } });
+});
+
+test("check reports every problem at its path", async () => {
+  const { failures } = await provider.check({}, { ...declared, engin: {}, listen: { port: 70000 } });
+  expect(failures.map((failure) => failure.property).sort()).toEqual(["engin", "listen.port"]);
+});
+
+test("check names no secret property, whose value Pulumi would print", async () => {
+  const { failures } = await provider.check({}, { ...declared, apiKey: { text: "sk-123" } });
+  expect(failures.map((failure) => failure.property)).toEqual([""]);
+  expect(JSON.stringify(failures)).not.toContain("sk-123");
+});
+
+test("diff of the same inputs is none, whatever the URN is now", async () => {
+  const { inputs } = await provider.check({}, declared);
+  const olds = { ...inputs, status: "ready", drift: [], pid: 1 };
+  expect(await provider.diff(olds, inputs)).toBe("none");
+  expect(await provider.diff(olds, { ...inputs, __urn: `${URN}2` })).toBe("none");
+});
+
+test("diff says what an update does on the resource's own line, before it returns", async () => {
+  const { inputs: olds } = await provider.check({}, declared);
+  const { inputs: news } = await provider.check({}, { ...declared, engine: { maxModelLen: 16384 } });
+  const before = engine.lines.length;
+  expect(await provider.diff({ ...olds, status: "ready", drift: [] }, news)).toBe("some");
+  const said = engine.lines.slice(before);
+  expect(said.map((line) => [line.urn, line.severity, line.isEphemeral])).toEqual([[URN, "info", false]]);
+  expect(said[0]?.text).toMatch(/^restart: .*engine\.maxModelLen/);
+});
+
+test("undefined in outputs ends the operation, unless they go through toOutputs", async () => {
+  const values = "{ a: undefined, b: null, c: [undefined], d: { e: undefined } }";
+  const bare = hook(`create: async () => ({ id: "1", outs: ${values} })`);
+  await expect(provider.create(bare)).rejects.toThrow("Unexpected struct type.");
+  const clean = hook(`create: async () => ({ id: "1", outs: toOutputs(${values}, {}) })`);
+  expect(await provider.create(clean)).toEqual({
+    id: "1",
+    properties: { b: null, c: [null], d: {}, ...clean },
+  });
+});
+
+test("an init error keeps id, properties and provider text; only it does", async () => {
+  const failing = hook(
+    `create: async (inputs) => { throw initError("kimi-1", { ...inputs, pid: null }, ["it failed"]); }`,
+  );
+  const error: unknown = await provider.create(failing).catch((reason: unknown) => reason);
+  expect(initFailureOf(error)).toEqual({
+    id: "kimi-1",
+    properties: { ...failing, pid: null },
+    reasons: ["it failed"],
+  });
+  const plain = hook(`create: async () => { throw new Error("it failed"); }`);
+  expect(initFailureOf(await provider.create(plain).catch((reason: unknown) => reason))).toBeNull();
+});
+
+test("the provider process ends by itself when its engine is gone", async () => {
+  const own = await startPulumiEngine();
+  const orphan = await DynamicProvider.start(own.address);
+  try {
+    const watch = JSON.stringify(join(repositoryFolder, "provider", "dist", "pulumi", "parent-watch"));
+    const watching = `exports.handler = () => ({ create: async () => (require(${watch}).watchParent(), { id: "1", outs: {} }) });`;
+    await orphan.create({ __provider: watching });
+    const exit = once(orphan.process, "exit");
+    own.stop();
+    expect(await exit).toEqual([1, null]);
+  } finally {
+    await orphan.stop();
+  }
+});

@@ -1,5 +1,16 @@
 import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -106,7 +117,7 @@ export class PulumiProject {
   static async create(options: ProjectOptions): Promise<PulumiProject> {
     const { name = "test", stack = "dev", nodeModules = join(repositoryFolder, "node_modules") } = options;
     const bin = await ensurePulumi();
-    const folder = await mkdtemp(join(tmpdir(), "pulumi-vllm-project-"));
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-vllm-project-")));
     const project = new PulumiProject(
       folder,
       environment(folder, bin, options.env ?? {}),
@@ -220,7 +231,24 @@ export class PulumiProject {
 
   /** Deletes the folder; what was declared must have been destroyed before. */
   async remove(): Promise<void> {
+    // The language host of a CLI that was killed looks for it only every five minutes.
+    for (const pid of await processesIn(this.folder)) endQuietly(pid);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Plugins run in the project's folder, and nothing else does. */
+async function processesIn(folder: string): Promise<readonly number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
+  return pids.filter((_, index) => folders[index] === folder).map(Number);
+}
+
+function endQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
   }
 }
 

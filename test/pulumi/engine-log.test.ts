@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { engineAddress } from "../../provider/src/pulumi/engine-address";
 import { engineLogAt } from "../../provider/src/pulumi/engine-log";
@@ -80,13 +82,22 @@ test("without an engine nothing is said and nothing fails", async () => {
 });
 
 test("the watch tells once that the engine is gone, after so many looks without an answer", async () => {
-  const address = addressOf(engine.address);
-  if (address === null) throw new Error("no address");
+  let looks = 0;
+  const listener = createServer((socket) => {
+    looks += 1;
+    socket.destroy();
+  });
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  const address = listener.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
   let gone = 0;
-  const stop = watchAddress(address, { everyMilliseconds: 20, misses: 3, onGone: () => (gone += 1) });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const stop = watchAddress(
+    { host: "127.0.0.1", port: address.port },
+    { everyMilliseconds: 20, misses: 3, onGone: () => (gone += 1) },
+  );
+  await expect.poll(() => looks, { timeout: 5000 }).toBeGreaterThan(3);
   expect(gone).toBe(0);
-  engine.stop();
+  listener.close();
   await expect.poll(() => gone, { timeout: 5000 }).toBe(1);
   stop();
 });

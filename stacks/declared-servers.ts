@@ -11,10 +11,13 @@ type Servers = Readonly<Record<string, VllmServerArgs>>;
 export function declaredServers(): Servers {
   const key = `${pulumi.getProject()}:servers`;
   const text = pulumi.runtime.getConfig(key);
-  if (text === undefined) throw new pulumi.RunError(`Cannot declare servers: no "${key}" in the stack's config`);
+  if (text === undefined)
+    throw new pulumi.RunError(`Cannot declare servers: no "${key}" in the stack's config`);
   const servers: unknown = JSON.parse(text);
   if (!isServers(servers)) {
-    throw new pulumi.RunError(`Cannot declare servers: "${key}" has to be an object of name -> inputs of VllmServer`);
+    throw new pulumi.RunError(
+      `Cannot declare servers: "${key}" has to be an object of name -> inputs of VllmServer`,
+    );
   }
   return servers;
 }

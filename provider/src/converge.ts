@@ -135,7 +135,11 @@ class Run {
     if (observed.server.owner?.confirmed === true) return;
     if (!(await this.task.report.isReachable())) return;
     const now = await this.observe();
-    await this.task.agent.apply(this.request([{ kind: "confirm" }], now), LOCK_WAIT_SECONDS + SLACK_SECONDS, () => undefined);
+    await this.task.agent.apply(
+      this.request([{ kind: "confirm" }], now),
+      LOCK_WAIT_SECONDS + SLACK_SECONDS,
+      () => undefined,
+    );
   }
 
   private request(steps: readonly Step[], observed: Observed): Parameters<HostAgent["apply"]>[0] {

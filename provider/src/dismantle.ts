@@ -21,7 +21,14 @@ export interface DismantleTask {
  * Ends the server and forgets it, in that order and only when the end is proven: no process, no shared memory, GPU memory back at
  * its baseline. A record that is no longer on the host, or that a newer resource took over, is nothing to delete.
  */
-export async function dismantle({ spec, urn, serverId, agent, report, client }: DismantleTask): Promise<void> {
+export async function dismantle({
+  spec,
+  urn,
+  serverId,
+  agent,
+  report,
+  client,
+}: DismantleTask): Promise<void> {
   const observed = await look(agent, { spec, urn, serverId });
   if (observed.server.status === "absent") {
     report.info("nothing of it is on the host any more");

@@ -9,7 +9,12 @@ import type { HostAgent } from "./remote/host-agent";
  * What the installed version knows: from a table where there is one for it, else asked of the installed vLLM itself (14 s, once per
  * version and host). A flag that it does not know, or a value that it would refuse, is reported here, before anything is stopped.
  */
-export async function flagKindsOf(spec: Spec, observed: Observed, agent: HostAgent, server: string): Promise<FlagKinds> {
+export async function flagKindsOf(
+  spec: Spec,
+  observed: Observed,
+  agent: HostAgent,
+  server: string,
+): Promise<FlagKinds> {
   if (observed.executable?.found !== true) throw new Error("flagKindsOf needs a host that passed preflight");
   const { version, path } = observed.executable;
   const kinds = flagTableFor(version) ?? askedKinds((await agent.flags(path)).flags);

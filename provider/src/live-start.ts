@@ -84,7 +84,8 @@ export class LiveStart {
   private follow(lines: readonly string[]): void {
     const before = this.progress;
     for (const line of lines) this.progress = startProgress(this.progress, line);
-    if (this.progress !== null && this.progress.text !== before?.text) this.report.progress(this.progress.text);
+    if (this.progress !== null && this.progress.text !== before?.text)
+      this.report.progress(this.progress.text);
   }
 }
 
@@ -97,8 +98,12 @@ function outcomeOf(wait: Exclude<WaitResult, { outcome: "ready" }>): FailedStart
     case "timeout":
       return { kind: "timeout", waitedSeconds: wait.waitedSeconds, lastLine: wait.lastLine };
     case "port-lost": {
-      const who = wait.winnerPid === null ? "a process that cannot be seen" : `process ${String(wait.winnerPid)}`;
-      return { kind: "port-lost", winner: `${who} of ${wait.winnerUser ?? "an unknown user"}: ${wait.winnerCommand ?? "?"}` };
+      const who =
+        wait.winnerPid === null ? "a process that cannot be seen" : `process ${String(wait.winnerPid)}`;
+      return {
+        kind: "port-lost",
+        winner: `${who} of ${wait.winnerUser ?? "an unknown user"}: ${wait.winnerCommand ?? "?"}`,
+      };
     }
     case "wrong-answer":
       return { kind: "wrong-answer", detail: wait.detail };

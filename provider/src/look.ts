@@ -21,6 +21,7 @@ export async function look(agent: HostAgent, { spec, urn, serverId }: LookFor): 
     secretEnvironment: serverEnvironment(spec, { home: "" }).secretEnvironment,
   });
   const own = observation.servers[observation.queryIndex];
-  if (own === undefined) throw new Error(`the agent answered ${String(observation.servers.length)} servers, not ours`);
+  if (own === undefined)
+    throw new Error(`the agent answered ${String(observation.servers.length)} servers, not ours`);
   return { host: observation.host, gpus: observation.gpus, gpuError: observation.gpuError, ...own };
 }

@@ -50,7 +50,7 @@ interface DiffResult {
   readonly deleteBeforeReplace: boolean;
 }
 
-function diff(_id: string, olds: Wire, news: Wire): DiffResult {
+async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
   const before = fromWire(olds).inputs;
   const after = fromWire(news);
   const hosts = { oldHost: identityOf(before), newHost: identityOf(after.inputs) };
@@ -59,6 +59,7 @@ function diff(_id: string, olds: Wire, news: Wire): DiffResult {
   const words = [...describeDiff(result, diffContext(before))];
   if (drift.length > 0 && result.restart.length === 0) words.push(`restart: ${drift.join("; ")}`);
   for (const line of words) engineLog().info(after.urn, line);
+  await engineLog().flush();
   const isProviderNew = olds["__provider"] !== news["__provider"];
   return {
     // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
@@ -92,7 +93,12 @@ async function update(id: string, _olds: Wire, news: Wire): Promise<{ outs: Wire
   return { outs: await outcome(await convergeFor(spec, urn, "update", id), spec, urn, news) };
 }
 
-function convergeFor(spec: Spec, urn: string, verb: "create" | "update", serverId: string): Promise<ConvergeResult> {
+function convergeFor(
+  spec: Spec,
+  urn: string,
+  verb: "create" | "update",
+  serverId: string,
+): Promise<ConvergeResult> {
   watchParent();
   return converge({
     spec,
@@ -108,7 +114,8 @@ function convergeFor(spec: Spec, urn: string, verb: "create" | "update", serverI
 
 /** Outputs of what was reached; or the error, with what exists on the host kept in state so that the next `up` goes on from there. */
 async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: Wire): Promise<Wire> {
-  if (result.kind === "converged") return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
+  if (result.kind === "converged")
+    return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
   const error = presentable(result.error, spec);
   if (!result.touched) throw error;
   const agent = agentFor(spec.host, spec.timeouts.connect);
@@ -129,6 +136,7 @@ async function read(id: string, props: Wire): Promise<{ id: string; props: Wire 
     const expected = props["configHash"];
     const outputs = serverOutputs(spec, observed, typeof expected === "string" ? expected : null);
     for (const reason of outputs.drift) engineLog().warning(urn, reason);
+    await engineLog().flush();
     return { id, props: { ...props, ...toWire(outputs) } };
   } catch (error) {
     throw presentable(error, spec);
@@ -140,7 +148,14 @@ async function remove(id: string, props: Wire): Promise<void> {
   const { spec, urn } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
-    await dismantle({ spec, urn, serverId: id, agent, report: reportTo(urn, spec), client: `${userInfo().username}@${hostname()}` });
+    await dismantle({
+      spec,
+      urn,
+      serverId: id,
+      agent,
+      report: reportTo(urn, spec),
+      client: `${userInfo().username}@${hostname()}`,
+    });
   } catch (error) {
     throw presentable(error, spec);
   }

@@ -70,7 +70,10 @@ class ActingCase(unittest.TestCase):
     def apply(self, *steps: dict[str, Any], **changes: Any) -> list[dict[str, Any]]:
         found = run_record.read(self.server_id)
         leader = run_record.living(found, "leader")
-        expect = {"generation": run_record.generation_of(found), "leaderPid": None if leader is None else leader[0]}
+        expect = {
+            "generation": run_record.generation_of(found),
+            "leaderPid": None if leader is None else leader[0],
+        }
         request = {
             "op": "apply",
             "serverId": self.server_id,
@@ -139,7 +142,9 @@ class ActingCase(unittest.TestCase):
 
     def _set_environment(self, name: str, value: str) -> None:
         before: Optional[str] = os.environ.get(name)
-        self.addCleanup(lambda: os.environ.pop(name, None) if before is None else os.environ.update({name: before}))
+        self.addCleanup(
+            lambda: os.environ.pop(name, None) if before is None else os.environ.update({name: before})
+        )
         os.environ[name] = value
 
 

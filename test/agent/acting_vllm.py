@@ -48,8 +48,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         answers = {
             "/health": (200, ""),
             "/v1/models": (200, json.dumps({"data": models})),
-            "/openapi.json": (200, json.dumps({"paths": dict.fromkeys(ACT.get("routes", ["/v1/completions"]), {})})),
-            "/metrics": (200, '# TYPE x gauge\nvllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n'),
+            "/openapi.json": (
+                200,
+                json.dumps({"paths": dict.fromkeys(ACT.get("routes", ["/v1/completions"]), {})}),
+            ),
+            "/metrics": (
+                200,
+                '# TYPE x gauge\nvllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n',
+            ),
         }
         self.answer(*answers.get(self.path, (404, "")))
 

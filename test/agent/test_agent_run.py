@@ -37,7 +37,9 @@ class AgentRunTest(ActingCase):
         leader = run_record.living(self.run_json(), "leader")
         assert leader is not None
         os.kill(leader[0], 9)
-        self.until(lambda: self.run_json()["generation"] == 2 and run_record.living(self.run_json(), "leader"))
+        self.until(
+            lambda: self.run_json()["generation"] == 2 and run_record.living(self.run_json(), "leader")
+        )
         code, events, errors = run_agent(
             self.request({"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 0})
         )

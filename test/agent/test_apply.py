@@ -136,7 +136,9 @@ class GpuTest(ApplyCase):
         place = self.folder / "bin"
         rows = [f"{index}, GPU-{index}, RTX, 97887, {mib}, 580.1, 12.0" for index, mib in enumerate(used)]
         (place / "nvidia-smi.gpus").write_text("\n".join(rows) + "\n")
-        (place / "nvidia-smi.used").write_text("".join(f"GPU-{index}, {mib}\n" for index, mib in enumerate(used)))
+        (place / "nvidia-smi.used").write_text(
+            "".join(f"GPU-{index}, {mib}\n" for index, mib in enumerate(used))
+        )
         (place / "nvidia-smi.apps").write_text(apps)
 
     def count(self, count: int) -> dict[str, Any]:
@@ -148,7 +150,9 @@ class GpuTest(ApplyCase):
         self.assertEqual(["GPU-1"], started["gpuUuids"])
         launch = records.read_json(self.state() / "launch.json")
         self.assertEqual((["GPU-1"], {"GPU-1": 5}), (launch["gpuUuids"], launch["gpuBaselineMib"]))
-        self.until(lambda: b"CUDA_VISIBLE_DEVICES=GPU-1\0" in Path(f"/proc/{started['pid']}/environ").read_bytes())
+        self.until(
+            lambda: b"CUDA_VISIBLE_DEVICES=GPU-1\0" in Path(f"/proc/{started['pid']}/environ").read_bytes()
+        )
 
     def test_gpus_that_are_not_free_name_their_holders(self) -> None:
         self.show([70000, 5], f"{os.getpid()}, GPU-0, 69000\n")
@@ -177,7 +181,9 @@ class GpuTest(ApplyCase):
         self.assertIn("(not ours)", caught.exception.evidence or "")
 
     def test_what_strangers_took_after_ours_had_died_does_not_hold_up_the_stop(self) -> None:
-        self.apply({"kind": "start", "launch": self.launch({"exit_after": 0}, gpus=self.count(1)["launch"]["gpus"])})
+        self.apply(
+            {"kind": "start", "launch": self.launch({"exit_after": 0}, gpus=self.count(1)["launch"]["gpus"])}
+        )
         self.until(self.supervisor_gone)
         self.show([70000, 5], f"{os.getpid()}, GPU-0, 69998\n")
         self.assertEqual({"GPU-0": 70000}, self.stop()["gpuMemoryMib"])

@@ -58,7 +58,9 @@ class LogTailTest(unittest.TestCase):
         self.append(b"".join(b"%d\n" % number for number in range(1, 451)))
         self.assertEqual(450, len(self.tail.poll()))
         self.tail.poll()
-        self.assertEqual([(1, BATCH_LINES)], [(event["first"], len(event["lines"])) for event in self.emitted])
+        self.assertEqual(
+            [(1, BATCH_LINES)], [(event["first"], len(event["lines"])) for event in self.emitted]
+        )
         self.tail.drain()
         firsts = [(event["first"], len(event["lines"]), event["lines"][0]) for event in self.emitted]
         self.assertEqual([(1, 200, "1"), (201, 200, "201"), (401, 50, "401")], firsts)

@@ -48,7 +48,9 @@ class StandInTest(ActingCase):
                 {},
                 restart,
                 modelPath=str(self.model),
-                configYaml="".join(f"{json.dumps(key)}: {json.dumps(value)}\n" for key, value in config.items()),
+                configYaml="".join(
+                    f"{json.dumps(key)}: {json.dumps(value)}\n" for key, value in config.items()
+                ),
                 environment={"STAND_IN_START_SECONDS": "1", **environment},
                 gpus={"kind": "count", "count": 2, "prefer": []},
             ),
@@ -74,7 +76,9 @@ class StandInTest(ActingCase):
         engine = [member for member in self.members() if member.command.startswith("VLLM::")]
         self.assertTrue(engine, self.commands())
         kill(run_record.living(self.run_json(), "leader"))
-        self.until(lambda: self.run_json()["generation"] == 2 and run_record.living(self.run_json(), "leader"))
+        self.until(
+            lambda: self.run_json()["generation"] == 2 and run_record.living(self.run_json(), "leader")
+        )
         self.assertFalse({member.pid for member in engine} & {member.pid for member in self.members()})
         self.assertEqual("ready", self.wait()["outcome"])
         self.stop(drainSeconds=5, killAfterSeconds=20, gpuFreeSeconds=5)

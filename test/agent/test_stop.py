@@ -26,7 +26,9 @@ class StopTest(ActingCase):
         (paths.temp_folder(self.server_id) / "left").write_text("over")
         result = self.stop(drainSeconds=30, killAfterSeconds=60)
         self.assertEqual([leader, engine], [one["pid"] for one in result["ended"]])
-        self.assertEqual((0, [self.shm], {}), (result["orphans"], result["removedShm"], result["gpuMemoryMib"]))
+        self.assertEqual(
+            (0, [self.shm], {}), (result["orphans"], result["removedShm"], result["gpuMemoryMib"])
+        )
         self.assertLess(result["seconds"], 5)
         self.assertEqual([(None, 9)], [(e["code"], e["signal"]) for e in self.run_json()["exits"]])
         self.assertEqual("stopped", self.run_json()["state"])
@@ -65,7 +67,9 @@ class StopTest(ActingCase):
         self.until(lambda: [member.pid for member in self.members()] == [engine])
         result = self.stop()
         self.assertEqual(([engine], 1), ([one["pid"] for one in result["ended"]], result["orphans"]))
-        self.assertEqual(("stopped", [], []), tuple(self.run_json()[name] for name in ("state", "sessions", "shm")))
+        self.assertEqual(
+            ("stopped", [], []), tuple(self.run_json()[name] for name in ("state", "sessions", "shm"))
+        )
         self.assert_nothing_left()
 
     def test_an_orphan_that_ignores_sigterm_is_killed_and_its_shared_memory_removed(self) -> None:
@@ -119,7 +123,7 @@ class StopTest(ActingCase):
 
 
 class StrangerTest(ActingCase):
-    def stranger(self, code: str = "") -> "subprocess.Popen[bytes]":
+    def stranger(self, code: str = "") -> subprocess.Popen[bytes]:
         """A process of nobody's: own session, no marker."""
         child = subprocess.Popen(
             [sys.executable, "-c", f"{code}\nprint('up', flush=True)\nimport time\ntime.sleep(60)"],

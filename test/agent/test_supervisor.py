@@ -19,22 +19,33 @@ class RecordTest(ActingCase):
         self.assertEqual((1, run["leader"]["pid"]), (started["generation"], started["pid"]))
         self.assertEqual("running", run["state"])
         self.assertEqual(
-            [{"sid": started["pid"], "startTicks": run["leader"]["startTicks"], "generation": 1}], run["sessions"]
+            [{"sid": started["pid"], "startTicks": run["leader"]["startTicks"], "generation": 1}],
+            run["sessions"],
         )
         self.assertEqual(str(self.state() / "logs" / "1.log"), started["logPath"])
         self.until(lambda: self.log() == "hello\n")
         modes = {path.name: oct(path.stat().st_mode & 0o777) for path in self.state().rglob("*")}
         self.assertEqual(
-            {"secrets.json": "0o600", "serve.yaml": "0o600", "1.log": "0o600", "tmp": "0o700", "logs": "0o700"},
+            {
+                "secrets.json": "0o600",
+                "serve.yaml": "0o600",
+                "1.log": "0o600",
+                "tmp": "0o700",
+                "logs": "0o700",
+            },
             {name: modes[name] for name in ("secrets.json", "serve.yaml", "1.log", "tmp", "logs")},
         )
 
     def test_the_server_has_its_own_session_signals_and_environment(self) -> None:
         started = self.start({})
-        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{started['pid']}/status").read_text().splitlines())
+        status = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{started['pid']}/status").read_text().splitlines()
+        )
         self.until(lambda: "-IS" in Path(f"/proc/{started['pid']}/cmdline").read_text())
         environ = dict(
-            entry.split("=", 1) for entry in Path(f"/proc/{started['pid']}/environ").read_text().split("\0") if entry
+            entry.split("=", 1)
+            for entry in Path(f"/proc/{started['pid']}/environ").read_text().split("\0")
+            if entry
         )
         self.assertEqual(started["pid"], os.getsid(started["pid"]))
         self.assertEqual("0" * 16, status["SigBlk"])
@@ -97,7 +108,12 @@ class RecordTest(ActingCase):
 class RestartTest(ActingCase):
     def test_it_is_started_again_after_the_delay_up_to_the_cap_and_then_nothing_is_left(self) -> None:
         self._patch(ending, "ORPHAN_GRACE_SECONDS", 0.3)
-        act = {"log": "up\n", "engine": {"shm": self.shm, "ignores_term": True}, "exit_after": 1.5, "exit_code": 7}
+        act = {
+            "log": "up\n",
+            "engine": {"shm": self.shm, "ignores_term": True},
+            "exit_after": 1.5,
+            "exit_code": 7,
+        }
         self.start(act, restart=(1, 600, 0.5))
         run = self.until(lambda: self.run_json() if self.run_json()["state"] == "gave-up" else None)
         self.assertEqual([(1, 7), (2, 7)], [(e["generation"], e["code"]) for e in run["exits"]])
@@ -122,7 +138,9 @@ class RestartTest(ActingCase):
     def test_only_the_newest_five_logs_are_kept(self) -> None:
         self.start({"exit_after": 0}, restart=(6, 600, 0))
         self.until(lambda: self.run_json()["state"] == "gave-up")
-        self.assertEqual(["3.log", "4.log", "5.log", "6.log", "7.log"], sorted(os.listdir(self.state() / "logs")))
+        self.assertEqual(
+            ["3.log", "4.log", "5.log", "6.log", "7.log"], sorted(os.listdir(self.state() / "logs"))
+        )
 
 
 class OrphanTest(ActingCase):
@@ -131,7 +149,9 @@ class OrphanTest(ActingCase):
         self.until(lambda: self.run_json()["shm"] == [self.shm])
         kill(run_record.living(self.run_json(), "leader"))
         self.until(self.supervisor_gone)
-        self.assertEqual(("gave-up", [], []), tuple(self.run_json()[name] for name in ("state", "shm", "shmRemoved")))
+        self.assertEqual(
+            ("gave-up", [], []), tuple(self.run_json()[name] for name in ("state", "shm", "shmRemoved"))
+        )
         self.assert_nothing_left()
 
     def test_sigterm_to_the_supervisor_stops_the_server_orderly(self) -> None:

@@ -49,7 +49,9 @@ class ReadyTest(ActingCase):
         self.assertEqual("embedding", self.ready({"routes": ["/v1/embeddings", "/pooling"]})["probe"])
 
     def test_the_probe_fits_the_tasks_of_the_log(self) -> None:
-        self.assertEqual("classify", self.ready({"log": TASKS % "token_classify', 'classify" + STARTED})["probe"])
+        self.assertEqual(
+            "classify", self.ready({"log": TASKS % "token_classify', 'classify" + STARTED})["probe"]
+        )
         self.assertTrue(self.asked()[0].endswith("key=None"), "the key goes to /v1 only")
 
     def test_a_server_that_only_transcribes_is_asked_for_its_health(self) -> None:
@@ -136,7 +138,9 @@ class WrongAnswerTest(ActingCase):
         return str(result["detail"])
 
     def test_another_name(self) -> None:
-        self.assertEqual("/v1/models has ['big'], need tiny", self.detail({"models": [{"id": "big", "root": "/x"}]}))
+        self.assertEqual(
+            "/v1/models has ['big'], need tiny", self.detail({"models": [{"id": "big", "root": "/x"}]})
+        )
 
     def test_another_root(self) -> None:
         told = self.detail({"models": [{"id": "tiny", "root": "/models/other"}]})

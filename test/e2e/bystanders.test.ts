@@ -16,10 +16,14 @@ let bystanders: readonly ChildProcess[] = [];
 beforeAll(async () => {
   bed = await gpuHost();
   // Shells and programs whose command lines look like vLLM's, as the same user, in sessions of their own and not.
-  const lookAlike = "python3 -m vllm serve vllm VLLM::EngineCore python3.11 vllm.entrypoints VLLM::Worker_TP0";
+  const lookAlike =
+    "python3 -m vllm serve vllm VLLM::EngineCore python3.11 vllm.entrypoints VLLM::Worker_TP0";
   bystanders = [
     spawn("/bin/sh", ["-c", `: ${lookAlike}; read line`], { stdio: ["pipe", "ignore", "ignore"] }),
-    spawn("/bin/sh", ["-c", `: ${lookAlike}; read line`], { stdio: ["pipe", "ignore", "ignore"], detached: true }),
+    spawn("/bin/sh", ["-c", `: ${lookAlike}; read line`], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    }),
   ];
 });
 

@@ -10,7 +10,8 @@ import { freePort } from "../support/sshd";
 let bed: GpuHost;
 let checkpoint: string;
 let port: number;
-const outputs = async (): Promise<Readonly<Record<string, unknown>>> => (await bed.project.servers())[0]?.outputs ?? {};
+const outputs = async (): Promise<Readonly<Record<string, unknown>>> =>
+  (await bed.project.servers())[0]?.outputs ?? {};
 const declareKimi = (inputs: Readonly<Record<string, unknown>>): Promise<void> =>
   bed.declare({
     kimi: {
@@ -41,7 +42,7 @@ describe("the incident", () => {
     await declareKimi({});
     const up = await bed.project.up();
     expect(up.code).not.toBe(0);
-    expect(up.stdout).toContain("Cannot start server \"kimi\" on 127.0.0.1");
+    expect(up.stdout).toContain('Cannot start server "kimi" on 127.0.0.1');
     expect(up.stdout).toMatch(/proof: .*NotImplementedError: .*FP8 KV cache/);
     expect(up.stdout).toContain('change: kvCacheDtype: "bfloat16"');
     expect(up.stdout).toContain("a retry will not help");
@@ -104,7 +105,9 @@ describe("the incident", () => {
       engine: { tensorParallelSize: 8, maxModelLen: 65536, servedModelName: ["kimi"] },
     });
     const preview = await bed.project.preview();
-    expect(preview.stdout).toMatch(/restart: engine\.maxModelLen 131072 -> 65536; down about \d+ s \(last start took \d+ s\)/);
+    expect(preview.stdout).toMatch(
+      /restart: engine\.maxModelLen 131072 -> 65536; down about \d+ s \(last start took \d+ s\)/,
+    );
     expect((await bed.project.up()).code).toBe(0);
     expect(await outputs()).toMatchObject({ maxModelLen: 65536, generation: Number(generation) + 1 });
   });

@@ -24,7 +24,8 @@ afterAll(async () => {
   await bed.close();
 });
 
-const apiServers = (): readonly HostProcess[] => bed.processes().filter(({ command }) => / serve /.test(command));
+const apiServers = (): readonly HostProcess[] =>
+  bed.processes().filter(({ command }) => / serve /.test(command));
 const starting = (): Promise<HostProcess> => eventually("an API server runs", () => apiServers()[0] ?? null);
 
 describe("a start that is cut", () => {
@@ -48,7 +49,9 @@ describe("a start that is cut", () => {
     const { pid } = await starting();
     up.kill("SIGKILL");
     await up.result;
-    await eventually("the connection of the killed up is gone", () => (descendantsOf(bed.sshd.pid).length === 0 ? true : null));
+    await eventually("the connection of the killed up is gone", () =>
+      descendantsOf(bed.sshd.pid).length === 0 ? true : null,
+    );
     expect((await bed.project.cancel()).code).toBe(0);
     const again = await bed.project.up();
     expect(again.code).toBe(0);

@@ -24,11 +24,23 @@ describe("what is refused", () => {
   it("bad inputs: every problem at once, each at its path, and no connection was opened", async () => {
     const before = bed.sshd.connectionCount();
     await bed.declare({
-      wrong: { ...tiny, engine: { maxModelLenn: 1, gpuMemoryUtilization: 7 }, listen: { port: 99999 }, kvCacheDType: "auto" },
+      wrong: {
+        ...tiny,
+        engine: { maxModelLenn: 1, gpuMemoryUtilization: 7 },
+        listen: { port: 99999 },
+        kvCacheDType: "auto",
+      },
     });
     const { code, stdout } = await bed.project.preview();
     expect(code).not.toBe(0);
-    for (const words of ["engine.maxModelLenn", "maxModelLen", "engine.gpuMemoryUtilization", "listen.port", "kvCacheDType", "kvCacheDtype"]) {
+    for (const words of [
+      "engine.maxModelLenn",
+      "maxModelLen",
+      "engine.gpuMemoryUtilization",
+      "listen.port",
+      "kvCacheDType",
+      "kvCacheDtype",
+    ]) {
       expect(stdout).toContain(words);
     }
     expect(bed.sshd.connectionCount()).toBe(before);
@@ -51,7 +63,9 @@ describe("what is refused", () => {
     await bed.declare({ tiny });
     expect((await bed.project.up()).code).toBe(0);
     const before = await bed.project.servers();
-    await bed.declare({ tiny: { ...tiny, host: { ...bed.host, port: await freePort("127.0.0.1"), dialErrorLimit: 1 } } });
+    await bed.declare({
+      tiny: { ...tiny, host: { ...bed.host, port: await freePort("127.0.0.1"), dialErrorLimit: 1 } },
+    });
     const refused = await bed.project.start("refresh", ["--run-program"]).result;
     expect(refused.stdout + refused.stderr).not.toContain("deleted");
     expect((await bed.project.servers())[0]?.id).toBe(before[0]?.id);

@@ -44,7 +44,10 @@ describe("secrets", () => {
   });
 
   it("are in no command line and in no log of the host, and in one file that only its owner can read", async () => {
-    const lines = bed.processes().map(({ command }) => command).join("\n");
+    const lines = bed
+      .processes()
+      .map(({ command }) => command)
+      .join("\n");
     const logPath = String((await bed.project.servers())[0]?.outputs?.["logPath"]);
     const folder = join(logPath, "../..");
     for (const secret of secrets) {
@@ -62,7 +65,8 @@ describe("secrets", () => {
 
   it("guard the API: without the key there is no answer", async () => {
     const { baseUrl } = (await bed.project.servers())[0]?.outputs ?? {};
-    const models = (headers: Record<string, string>): Promise<Response> => fetch(`${String(baseUrl)}/models`, { headers });
+    const models = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${String(baseUrl)}/models`, { headers });
     expect((await models({})).status).toBe(401);
     expect((await models({ authorization: `Bearer ${API_KEY}` })).status).toBe(200);
   });
@@ -88,7 +92,12 @@ describe("the state of one server", () => {
         host: { host: "gpu1", sshConfigFile },
         model: { path: join(bed.folder, "tiny") },
         vllm: { executable: bed.executable },
-        engine: { maxModelLen: 128, gpuMemoryUtilization: 0.9, tensorParallelSize: 2, servedModelName: ["a"] },
+        engine: {
+          maxModelLen: 128,
+          gpuMemoryUtilization: 0.9,
+          tensorParallelSize: 2,
+          servedModelName: ["a"],
+        },
         listen: { port: await freePort("127.0.0.1") },
         apiKey: API_KEY,
         environment: { HF_TOKEN: VARIABLE },

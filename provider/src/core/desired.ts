@@ -19,7 +19,7 @@ export interface Desired {
 }
 
 /** Seconds a ready server may finish its running requests in when it is stopped, unless extraArgs["shutdown-timeout"] says another. */
-export const DRAIN_SECONDS = 20;
+const DRAIN_SECONDS = 20;
 
 /**
  * Spec + host facts -> what should run. Pure; the host must have been seen with executable and checkpoint (preflight.ts checks).
@@ -33,7 +33,8 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   }
   const patch = patched(spec, checkpoint.files);
   const overlay = overlayFor(patch, checkpoint.path, checkpoint.files);
-  const modelPath = overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
+  const modelPath =
+    overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
   const configText = checkpoint.files["config.json"] ?? null;
   const kvCache = chooseKvCacheFlag({
     wish: spec.kvCacheDtype,
@@ -74,7 +75,11 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     restart: spec.service.restart,
     drainSeconds,
   };
-  return { launch, overlay, warnings: [...patch.warnings, ...kvCache.warnings].map((warning) => warning.message) };
+  return {
+    launch,
+    overlay,
+    warnings: [...patch.warnings, ...kvCache.warnings].map((warning) => warning.message),
+  };
 }
 
 type Patched = Extract<PatchResult, { kind: "patched" }>;

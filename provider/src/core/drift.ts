@@ -41,14 +41,16 @@ export function driftOf(observed: Observed, expectedHash: string | null): readon
   }
   if (server.launch === null) return reasons;
   if (expectedHash !== null && server.launch.fingerprint !== expectedHash) {
-    reasons.push(`another declaration was started (configHash ${expectedHash} -> ${server.launch.fingerprint})`);
+    reasons.push(
+      `another declaration was started (configHash ${expectedHash} -> ${server.launch.fingerprint})`,
+    );
   }
   if (server.modelPathIntact === false) reasons.push(`files of ${server.launch.modelPath} are missing`);
   if (server.secretsMatch === false) reasons.push("its secrets are not the declared ones");
   return reasons;
 }
 
-export function exitWords(exit: ExitSeen | null): string {
+function exitWords(exit: ExitSeen | null): string {
   if (exit === null) return "";
   if (exit.signal !== null) return ` (signal ${String(exit.signal)})`;
   return exit.code === null ? "" : ` (exit code ${String(exit.code)})`;

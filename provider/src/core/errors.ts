@@ -71,7 +71,7 @@ export class VllmServerError extends Error {
 }
 
 /** What the user reads: the summary, then proof, change and log, one line each. */
-export function renderError(details: ErrorDetails): string {
+function renderError(details: ErrorDetails): string {
   const lines = [details.summary];
   if (details.evidence !== undefined) {
     const place = details.evidencePlace === undefined ? "" : `   (${details.evidencePlace})`;

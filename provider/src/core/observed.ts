@@ -25,7 +25,6 @@ const processSchema = z.object({
   state: z.string(),
   command: z.string(),
 });
-export type ProcessSeen = z.infer<typeof processSchema>;
 
 const gpuSchema = z.object({
   index: z.number(),
@@ -181,7 +180,6 @@ export const observationSchema = z.object({
   ),
 });
 export type Observation = z.infer<typeof observationSchema>;
-export type ServerObservation = Observation["servers"][number];
 
 /** One server of an observation beside the facts of its host: what plan, outputs and drift work on. */
 export interface Observed {

@@ -30,24 +30,6 @@ export interface ServerOutputs {
   readonly bootId: string | null;
 }
 
-/** Names of outputs that follow from the host alone: never compared as inputs. */
-export const HOST_OUTPUTS: readonly (keyof ServerOutputs)[] = [
-  "modelPath",
-  "configHash",
-  "vllmVersion",
-  "resolvedKvCacheDtype",
-  "maxModelLen",
-  "gpuUuids",
-  "logPath",
-  "generation",
-  "status",
-  "drift",
-  "startedAt",
-  "startDurationSeconds",
-  "pid",
-  "bootId",
-];
-
 /** @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition. */
 export function serverOutputs(spec: Spec, observed: Observed, expectedHash: string | null): ServerOutputs {
   const { server } = observed;

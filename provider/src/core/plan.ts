@@ -13,11 +13,21 @@ const TEARDOWN_SECONDS = 15;
  * What has to happen on the host so that exactly what is desired runs there. Pure: nothing, everything and half there are the
  * same question. An empty list: it already is so.
  */
-export function plan(spec: Spec, desired: Desired, observed: Observed, owner: OwnerRecord, fatalPatterns: readonly string[]): readonly Step[] {
+export function plan(
+  spec: Spec,
+  desired: Desired,
+  observed: Observed,
+  owner: OwnerRecord,
+  fatalPatterns: readonly string[],
+): readonly Step[] {
   const claim: readonly Step[] = observed.server.owner === null ? [{ kind: "claim", owner }] : [];
   const wait = waitStep(spec, desired, fatalPatterns);
   if (runsAsDesired(desired, observed)) {
-    return [...claim, ...policyChange(desired, observed), ...(observed.server.status === "ready" ? [] : [wait])];
+    return [
+      ...claim,
+      ...policyChange(desired, observed),
+      ...(observed.server.status === "ready" ? [] : [wait]),
+    ];
   }
   return [
     ...claim,
@@ -32,7 +42,9 @@ export function plan(spec: Spec, desired: Desired, observed: Observed, owner: Ow
 function runsAsDesired(desired: Desired, observed: Observed): boolean {
   const { status, launch, secretsMatch, modelPathIntact } = observed.server;
   if (status !== "ready" && status !== "starting") return false;
-  return launch?.fingerprint === desired.launch.fingerprint && secretsMatch === true && modelPathIntact === true;
+  return (
+    launch?.fingerprint === desired.launch.fingerprint && secretsMatch === true && modelPathIntact === true
+  );
 }
 
 /** Crashed and rebooted servers too: their shared memory and temp files go before the next start. */
@@ -45,7 +57,9 @@ function policyChange(desired: Desired, observed: Observed): readonly Step[] {
   const now = observed.server.launch?.restart;
   const wish = desired.launch.restart;
   const same =
-    now?.max === wish.max && now.withinSeconds === wish.withinSeconds && now.delaySeconds === wish.delaySeconds;
+    now?.max === wish.max &&
+    now.withinSeconds === wish.withinSeconds &&
+    now.delaySeconds === wish.delaySeconds;
   return same ? [] : [{ kind: "policy", restart: wish }];
 }
 

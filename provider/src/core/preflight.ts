@@ -81,16 +81,25 @@ function gpuProblem(spec: Spec, observed: Observed, server: string): VllmServerE
   if (spec.gpus.kind === "derived" && (observed.gpus === null || isCpuBuild(version))) return null;
   if (observed.gpus === null) {
     const why = observed.gpuError ?? "nvidia-smi is not on the host";
-    return gpuError("GPU_NOT_FOUND", `Cannot start ${server}: GPUs were asked for and none can be seen (${why})`);
+    return gpuError(
+      "GPU_NOT_FOUND",
+      `Cannot start ${server}: GPUs were asked for and none can be seen (${why})`,
+    );
   }
   const gpus = observed.gpus;
   const ours = observed.server.owner?.serverId ?? null;
   if (spec.gpus.kind === "list") {
-    const chosen = spec.gpus.ids.map((id) => ({ id, gpu: gpus.find((gpu) => gpu.uuid === id || gpu.index === id) }));
+    const chosen = spec.gpus.ids.map((id) => ({
+      id,
+      gpu: gpus.find((gpu) => gpu.uuid === id || gpu.index === id),
+    }));
     const missing = chosen.find(({ gpu }) => gpu === undefined);
     if (missing !== undefined) {
       const known = gpus.map((gpu) => `${String(gpu.index)} ${gpu.uuid}`).join(", ");
-      return gpuError("GPU_NOT_FOUND", `Cannot start ${server}: no GPU ${String(missing.id)} on the host, it has ${known}`);
+      return gpuError(
+        "GPU_NOT_FOUND",
+        `Cannot start ${server}: no GPU ${String(missing.id)} on the host, it has ${known}`,
+      );
     }
     const taken = chosen.flatMap(({ gpu }) => (gpu === undefined || isFreeFor(gpu, ours) ? [] : [gpu]));
     if (taken.length === 0) return null;
@@ -116,7 +125,8 @@ function gpuError(code: "GPU_NOT_FOUND" | "GPUS_NOT_FREE", summary: string): Vll
 /** Free, or held by this very server, which is stopped first. */
 function isFreeFor(gpu: GpuSeen, serverId: string | null): boolean {
   if (gpu.reservedBy !== null) return gpu.reservedBy === serverId;
-  if (gpu.processes.length > 0) return gpu.processes.every((process) => process.serverId !== null && process.serverId === serverId);
+  if (gpu.processes.length > 0)
+    return gpu.processes.every((process) => process.serverId !== null && process.serverId === serverId);
   return gpu.memoryUsedMib <= IDLE_MIB;
 }
 
@@ -124,6 +134,7 @@ function gpuHolder(gpu: GpuSeen): string {
   const where = `GPU ${String(gpu.index)} (${gpu.uuid})`;
   const holder = gpu.processes[0];
   if (gpu.reservedBy !== null) return `${where} is held by the server ${gpu.reservedBy} of this tool`;
-  if (holder === undefined) return `${where} has ${String(gpu.memoryUsedMib)} MiB in use by a process that cannot be seen`;
+  if (holder === undefined)
+    return `${where} has ${String(gpu.memoryUsedMib)} MiB in use by a process that cannot be seen`;
   return `${where} is held by process ${String(holder.pid)} of ${holder.user ?? "an unknown user"}: ${holder.command ?? "?"}`;
 }

@@ -6,7 +6,8 @@ import type { ProbeKind, RestartPolicy } from "./spec";
  * What plan.ts decides and the agent carries out, in order, in one request. Travels as JSON.
  * Every step can be repeated and cut at any point.
  */
-export type Step = ClaimStep | OverlayStep | StopStep | StartStep | WaitStep | PolicyStep | ConfirmStep | ForgetStep;
+export type Step =
+  ClaimStep | OverlayStep | StopStep | StartStep | WaitStep | PolicyStep | ConfirmStep | ForgetStep;
 
 /** Writes the owner record, unconfirmed when it is new. Refuses a confirmed record of another resource. */
 export interface ClaimStep {

@@ -64,7 +64,7 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
 ]);
 export type WaitResult = z.infer<typeof waitResultSchema>;
 
-export const stopResultSchema = z.object({
+const stopResultSchema = z.object({
   /** Titles of what was still alive when the stop began. */
   ended: z.array(z.object({ pid: z.number(), command: z.string() })),
   /** Of these, processes whose parent was already dead. */
@@ -74,16 +74,15 @@ export const stopResultSchema = z.object({
   gpuMemoryMib: z.record(z.string(), z.number()),
   seconds: z.number(),
 });
-export type StopResult = z.infer<typeof stopResultSchema>;
 
-export const startResultSchema = z.object({
+const startResultSchema = z.object({
   generation: z.number(),
   pid: z.number(),
   gpuUuids: z.array(z.string()),
   logPath: z.string(),
 });
 
-export const stepResultSchema = z.discriminatedUnion("kind", [
+const stepResultSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim") }),
   z.object({ kind: z.literal("overlay"), path: z.string(), built: z.boolean() }),
   z.object({ kind: z.literal("stop"), stop: stopResultSchema }),
@@ -93,7 +92,6 @@ export const stepResultSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("confirm") }),
   z.object({ kind: z.literal("forget") }),
 ]);
-export type StepResult = z.infer<typeof stepResultSchema>;
 
 /** A wait that did not end "ready" ends the request: its result is the last one. */
 export const applyResultSchema = z.object({ steps: z.array(stepResultSchema) });
@@ -102,7 +100,7 @@ export type ApplyResult = z.infer<typeof applyResultSchema>;
 export const flagsResultSchema = z.object({ version: z.string().nullable(), flags: z.array(z.string()) });
 export type FlagsResult = z.infer<typeof flagsResultSchema>;
 
-export const agentErrorSchema = z.object({
+const agentErrorSchema = z.object({
   /** An ErrorCode of core/errors.ts. */
   code: z.string(),
   summary: z.string(),

@@ -5,7 +5,19 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any, Callable, Optional
 
-from agent import events, launch, lock, overlay, ownership, paths, restart_policy, run_record, stop, stop_intent, wait
+from agent import (
+    events,
+    launch,
+    lock,
+    overlay,
+    ownership,
+    paths,
+    restart_policy,
+    run_record,
+    stop,
+    stop_intent,
+    wait,
+)
 from agent.failure import AgentFailure
 
 
@@ -26,7 +38,9 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
                 kind = step["kind"]
                 if kind == "start":
                     host.enter_context(
-                        lock.held(paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"])
+                        lock.held(
+                            paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"]
+                        )
                     )
                 events.emit({"event": "step", "kind": kind, "state": "begin"})
                 result = _carry_out(server_id, step)

@@ -31,7 +31,9 @@ def wait_until_released(
     is_told = False
     while True:
         used = {uuid: mib for uuid, mib in gpus.memory_used().items() if uuid in baseline_mib}
-        held = [uuid for uuid, mib in used.items() if mib > baseline_mib[uuid] + allowance_mib(baseline_mib[uuid])]
+        held = [
+            uuid for uuid, mib in used.items() if mib > baseline_mib[uuid] + allowance_mib(baseline_mib[uuid])
+        ]
         if not held or (strangers_may_hold and _are_strangers(held, used, baseline_mib)):
             return used
         if time.monotonic() >= end:
@@ -48,17 +50,26 @@ def _are_strangers(held: list[str], used: Mapping[str, int], baseline_mib: Mappi
     seen = gpus.query()[0] or []
     explained = {gpu["uuid"]: sum(holder["usedMib"] or 0 for holder in gpu["processes"]) for gpu in seen}
     return all(
-        used[uuid] - explained.get(uuid, 0) <= baseline_mib[uuid] + allowance_mib(baseline_mib[uuid]) for uuid in held
+        used[uuid] - explained.get(uuid, 0) <= baseline_mib[uuid] + allowance_mib(baseline_mib[uuid])
+        for uuid in held
     )
 
 
-def _failure(server_id: str, held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]) -> AgentFailure:
+def _failure(
+    server_id: str, held: list[str], used: Mapping[str, int], baseline_mib: Mapping[str, int]
+) -> AgentFailure:
     seen = gpu_seen.look(registry.load_all())[0] or []
-    holders = [_holder(server_id, gpu["uuid"], one) for gpu in seen if gpu["uuid"] in held for one in gpu["processes"]]
+    holders = [
+        _holder(server_id, gpu["uuid"], one)
+        for gpu in seen
+        if gpu["uuid"] in held
+        for one in gpu["processes"]
+    ]
     return AgentFailure(
         "GPU_MEMORY_HELD",
         f"Cannot free the GPUs of {server_id}: {_amounts(held, used, baseline_mib)}",
-        evidence="; ".join(holders) or "no process is shown for them: the driver itself, or another container",
+        evidence="; ".join(holders)
+        or "no process is shown for them: the driver itself, or another container",
         change="end the holder, then try again; when there is none: reset the GPU or restart the host",
         retryable=True,
     )

@@ -39,7 +39,9 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     previous = run_record.read(server_id)
     generation = max([run_record.generation_of(previous), *logs.generations(server_id)]) + 1
     launch_files.write(server_id, launch, generation, chosen, baseline)
-    pid = supervised_start.start(_plan(server_id, launch, chosen), {**(previous or {}), "generation": generation - 1})
+    pid = supervised_start.start(
+        _plan(server_id, launch, chosen), {**(previous or {}), "generation": generation - 1}
+    )
     return {
         "generation": generation,
         "pid": pid,
@@ -53,7 +55,9 @@ def _demand_nothing_lives(server_id: str) -> None:
     if server.occupies():
         alive = ", ".join(f"pid {member.pid}" for member in server.members) or "its supervisor"
         raise AgentFailure(
-            "CHANGED_MEANWHILE", f"Cannot start {server_id}: {alive} of it still runs, need it stopped", retryable=True
+            "CHANGED_MEANWHILE",
+            f"Cannot start {server_id}: {alive} of it still runs, need it stopped",
+            retryable=True,
         )
 
 
@@ -90,7 +94,9 @@ def _choose_gpus(wish: dict[str, Any], others: list[registry.Server]) -> tuple[l
     found, error = gpu_seen.look(others)
     if found is None:
         reason = error or "the host has no nvidia-smi"
-        raise AgentFailure("GPU_NOT_FOUND", f"Cannot choose GPUs: {reason}", change="gpus, or the driver of the host")
+        raise AgentFailure(
+            "GPU_NOT_FOUND", f"Cannot choose GPUs: {reason}", change="gpus, or the driver of the host"
+        )
     chosen = gpus.choose(found, wish, set())
     return chosen, {gpu["uuid"]: gpu["memoryUsedMib"] for gpu in found if gpu["uuid"] in chosen}
 

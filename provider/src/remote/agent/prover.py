@@ -47,6 +47,8 @@ class Prover:
                 time.sleep(_TROUBLE_PAUSE_SECONDS)
             except NoAnswer:
                 time.sleep(_PAUSE_SECONDS)
-            except Exception as error:  # an answer nobody thought of must not leave the watch waiting for its timeout
+            except (
+                Exception
+            ) as error:  # an answer nobody thought of must not leave the watch waiting for its timeout
                 self.refusal = f"its answer cannot be read: {type(error).__name__}: {error}"
                 return

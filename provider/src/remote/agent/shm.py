@@ -54,7 +54,11 @@ def _is_own_file(name: str, since: float) -> bool:
         found = os.lstat(ROOT / name)
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_ctime >= since - CLOCK_SLACK_SECONDS
+    return (
+        stat.S_ISREG(found.st_mode)
+        and found.st_uid == os.getuid()
+        and found.st_ctime >= since - CLOCK_SLACK_SECONDS
+    )
 
 
 def _names_in_use() -> set[str]:
@@ -72,7 +76,9 @@ def _mapped_names(pid: int) -> set[str]:
         return set()
     prefix = f"{ROOT}/"
     paths = (line.split(maxsplit=5)[5] for line in text.splitlines() if prefix in line)
-    return {path[len(prefix) :] for path in paths if path.startswith(prefix) and not path.endswith(" (deleted)")}
+    return {
+        path[len(prefix) :] for path in paths if path.startswith(prefix) and not path.endswith(" (deleted)")
+    }
 
 
 def _open_names(pid: int) -> set[str]:

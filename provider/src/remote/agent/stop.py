@@ -49,7 +49,10 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         "orphans": orphans,
         "removedShm": removed,
         "gpuMemoryMib": gpu_release.wait_until_released(
-            server_id, launch.get("gpuBaselineMib") or {}, step["gpuFreeSeconds"], strangers_may_hold=not members
+            server_id,
+            launch.get("gpuBaselineMib") or {},
+            step["gpuFreeSeconds"],
+            strangers_may_hold=not members,
         ),
         "seconds": round(time.monotonic() - began, 3),
     }
@@ -66,7 +69,10 @@ def _end(
     is_ready = found is not None and readiness.has_served(server_id, found, members, port)
     drain = min(step["drainSeconds"] + _TEARDOWN_SECONDS, step["killAfterSeconds"])
     ending.end_server(
-        lambda: _members(server_id), time.sleep, run_record.living(found, "leader"), drain if is_ready else None
+        lambda: _members(server_id),
+        time.sleep,
+        run_record.living(found, "leader"),
+        drain if is_ready else None,
     )
 
 

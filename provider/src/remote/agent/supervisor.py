@@ -113,7 +113,9 @@ class Supervisor:
         self._note_shm([member.pid for member in self._members()])
         leader = run_record.living(self.file.run, "leader")
         is_ready = readiness.has_served(self.plan.server_id, self.file.run, self._members(), self.plan.port)
-        ending.end_server(self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None)
+        ending.end_server(
+            self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None
+        )
 
     def _clean_up(self) -> list[processes.Process]:
         """Ends what outlived the leader and takes away what it left; returns what could not be ended."""

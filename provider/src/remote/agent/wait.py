@@ -28,13 +28,17 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     found = run_record.read(server_id)
     if not isinstance(launch, dict) or found is None:
         raise AgentFailure(
-            "CHANGED_MEANWHILE", f"Cannot wait for {server_id}: nothing was started, need a start", retryable=True
+            "CHANGED_MEANWHILE",
+            f"Cannot wait for {server_id}: nothing was started, need a start",
+            retryable=True,
         )
     return _Wait(server_id, step, launch, found).result()
 
 
 class _Wait:
-    def __init__(self, server_id: str, step: dict[str, Any], launch: dict[str, Any], found: dict[str, Any]) -> None:
+    def __init__(
+        self, server_id: str, step: dict[str, Any], launch: dict[str, Any], found: dict[str, Any]
+    ) -> None:
         self.server_id = server_id
         self.step = step
         self.launch = launch
@@ -83,7 +87,11 @@ class _Wait:
             return {"outcome": "ready", "ready": self._ready(self.prover.proven)}
         waited = time.monotonic() - self.began
         if waited >= self.step["timeoutSeconds"]:
-            return {"outcome": "timeout", "waitedSeconds": round(waited, 3), "lastLine": self.tail.last_line or None}
+            return {
+                "outcome": "timeout",
+                "waitedSeconds": round(waited, 3),
+                "lastLine": self.tail.last_line or None,
+            }
         return None
 
     def _members(self) -> list[processes.Process]:

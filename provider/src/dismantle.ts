@@ -4,6 +4,7 @@ import { parseUrn } from "./core/urn";
 import type { Report } from "./live-start";
 import { look } from "./look";
 import type { HostAgent } from "./remote/host-agent";
+import type { StopResult } from "./remote/protocol";
 
 const LOCK_WAIT_SECONDS = 60;
 const SLACK_SECONDS = 120;
@@ -52,13 +53,22 @@ export async function dismantle({
   );
   const stop = result.steps.find((step) => step.kind === "stop")?.stop;
   if (stop === undefined) return;
-  const gpus = Object.entries(stop.gpuMemoryMib).map(([uuid, mib]) => `${uuid} ${String(mib)} MiB`);
-  report.info(
-    [
-      `stopped in ${String(Math.round(stop.seconds))} s: ${String(stop.ended.length)} processes ended`,
-      ...(stop.orphans > 0 ? [`${String(stop.orphans)} of them orphans`] : []),
-      `${String(stop.removedShm.length)} shared-memory files removed`,
-      ...(gpus.length > 0 ? [`in use now: ${gpus.join(", ")}`] : []),
-    ].join(", "),
-  );
+  report.info(stopSummary(stop));
+}
+
+function stopSummary(stop: StopResult): string {
+  return [
+    `stopped in ${String(Math.round(stop.seconds))} s: ${String(stop.ended.length)} processes ended`,
+    ...(stop.orphans > 0 ? [`${String(stop.orphans)} of them orphans`] : []),
+    ...(stop.removedShm.length > 0 ? [`${String(stop.removedShm.length)} shared-memory files removed`] : []),
+    ...gpuSummary(Object.values(stop.gpuMemoryMib)),
+  ].join(", ");
+}
+
+/** Every GPU was looked at; eight equal numbers are one. */
+function gpuSummary(mib: readonly number[]): readonly string[] {
+  if (mib.length === 0) return [];
+  const [lowest, highest] = [Math.min(...mib), Math.max(...mib)];
+  const range = lowest === highest ? String(lowest) : `${String(lowest)} to ${String(highest)}`;
+  return [`memory of ${String(mib.length)} GPUs back at ${range} MiB`];
 }

@@ -9,6 +9,8 @@ import { layOutStandIn } from "./stand-in.ts";
 export interface GpuHost extends Bed {
   /** The stand-in's `vllm`. */
   readonly executable: string;
+  /** Path of the stand-in's `nvidia-smi`. */
+  readonly nvidiaSmi: string;
   /** MiB in use per GPU, in index order, as nvidia-smi tells. */
   gpuMemoryMib(): readonly number[];
   /** MiB an idle GPU shows. */
@@ -21,18 +23,17 @@ export async function gpuHost(options: { readonly version?: string } = {}): Prom
   const standInFolder = realpathSync(mkdtempSync(join(tmpdir(), "stand-in-")));
   const { executable, nvidiaSmiFolder } = layOutStandIn(standInFolder, options);
   const bed = await makeBed({ path: `${nvidiaSmiFolder}:/usr/bin:/bin` });
+  const nvidiaSmi = join(nvidiaSmiFolder, "nvidia-smi");
   const gpuMemoryMib = (): readonly number[] => {
     const words = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
-    return execFileSync(join(nvidiaSmiFolder, "nvidia-smi"), words, { encoding: "utf8" })
-      .trim()
-      .split("\n")
-      .map(Number);
+    return execFileSync(nvidiaSmi, words, { encoding: "utf8" }).trim().split("\n").map(Number);
   };
   const state = join(bed.home, ".local/state/pulumi-vllm");
   mkdirSync(state, { recursive: true });
   return {
     ...bed,
     executable,
+    nvidiaSmi,
     gpuMemoryMib,
     idleMib: gpuMemoryMib()[0] ?? 0,
     serverFolders: () => readdirSync(state).filter((name) => /-[0-9a-f]{8}$/.test(name)),

@@ -6,7 +6,7 @@ import type { Launch } from "../../provider/src/core/step";
 /** A declared server, an observed host and their parts as values; tests name only what their rule is about. */
 
 export const SERVER_ID = "kimi-0a1b2c3d";
-export const URN = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/vllm:VllmServer::kimi";
+const URN = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/vllm:VllmServer::kimi";
 
 export function spec(parts: Partial<Spec> = {}): Spec {
   return {

@@ -1,21 +1,13 @@
 import { spawn } from "node:child_process";
-import {
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, join } from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
+import { killQuietly } from "./process-tree.ts";
+import { readEvents, type PulumiEvent } from "./pulumi-events.ts";
 
 /** The real Pulumi CLI on a project of its own in a temporary folder: file backend, own PULUMI_HOME, passphrase "". */
 
@@ -34,34 +26,6 @@ export interface ProjectOptions {
   readonly nodeModules?: string;
 }
 
-/** One line of Pulumi's event log; only what tests look at. Source: pulumi 3.276 sdk/go/common/apitype/events.go. */
-export interface PulumiEvent {
-  readonly sequence: number;
-  readonly diagnosticEvent?: {
-    readonly urn?: string;
-    readonly message: string;
-    readonly severity: "debug" | "info" | "info#err" | "warning" | "error";
-    readonly ephemeral?: boolean;
-  };
-  readonly resourcePreEvent?: { readonly metadata: StepMetadata };
-  readonly resOutputsEvent?: { readonly metadata: StepMetadata };
-  readonly resOpFailedEvent?: { readonly metadata: StepMetadata };
-  readonly summaryEvent?: { readonly resourceChanges: Readonly<Record<string, number>> };
-}
-
-export interface StepMetadata {
-  /** "create", "update", "same", "replace", "delete", "refresh", ... */
-  readonly op: string;
-  readonly urn: string;
-  readonly type: string;
-  readonly diffs: readonly string[] | null;
-  readonly detailedDiff: Readonly<Record<string, unknown>> | null;
-  readonly new: {
-    readonly inputs: Readonly<Record<string, unknown>>;
-    readonly outputs: Readonly<Record<string, unknown>>;
-  } | null;
-}
-
 export interface PulumiResult {
   /** null: ended by a signal. */
   readonly code: number | null;
@@ -74,6 +38,8 @@ export interface PulumiResult {
 
 export interface RunningPulumi {
   readonly pid: number;
+  /** Its standard output as it comes; the result holds it too. */
+  readonly output: Readable;
   readonly result: Promise<PulumiResult>;
   /** To the CLI alone; its plugins are processes of their own. */
   kill(signal: NodeJS.Signals): void;
@@ -200,7 +166,7 @@ export class PulumiProject {
       const events = hasEvents ? await readEvents(eventLog) : [];
       return { code: exit, stdout, stderr, events, seconds: (Date.now() - begin) / 1000 };
     };
-    return { pid, result: finish(), kill: (signal) => void child.kill(signal) };
+    return { pid, output: child.stdout, result: finish(), kill: (signal) => void child.kill(signal) };
   }
 
   /** Runs a verb that has to end well and returns what it printed. */
@@ -232,7 +198,7 @@ export class PulumiProject {
   /** Deletes the folder; what was declared must have been destroyed before. */
   async remove(): Promise<void> {
     // The language host of a CLI that was killed looks for it only every five minutes.
-    for (const pid of await processesIn(this.folder)) endQuietly(pid);
+    for (const pid of await processesIn(this.folder)) killQuietly(pid);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -242,14 +208,6 @@ async function processesIn(folder: string): Promise<readonly number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
   return pids.filter((_, index) => folders[index] === folder).map(Number);
-}
-
-function endQuietly(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It ended by itself.
-  }
 }
 
 function projectFile(name: string): string {
@@ -279,20 +237,4 @@ function environment(
   };
   const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(given);
-}
-
-/**
- * Without debug messages: the event log has them always, and @pulumi/pulumi writes inputs into them as they are.
- * A killed CLI may have left half a line.
- */
-async function readEvents(path: string): Promise<readonly PulumiEvent[]> {
-  const lines = (await readFile(path, "utf8").catch(() => "")).split("\n");
-  return lines.flatMap((line) => {
-    try {
-      const event: PulumiEvent = JSON.parse(line);
-      return event.diagnosticEvent?.severity === "debug" ? [] : [event];
-    } catch {
-      return [];
-    }
-  });
 }

@@ -6,8 +6,6 @@ import {
   type SixteenBitDtype,
 } from "./model-config";
 
-export { modelDtypeOf } from "./model-config";
-
 export interface KvCacheWish {
   /** The input kvCacheDtype: "auto" or one of vLLM's names. */
   readonly wish: string;

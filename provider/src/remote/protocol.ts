@@ -75,6 +75,8 @@ const stopResultSchema = z.object({
   seconds: z.number(),
 });
 
+export type StopResult = z.infer<typeof stopResultSchema>;
+
 const startResultSchema = z.object({
   generation: z.number(),
   pid: z.number(),

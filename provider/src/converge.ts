@@ -82,8 +82,9 @@ class Run {
     for (const warning of desired.warnings) report.warning(warning);
     const steps = plan(spec, desired, observed, this.owner(), fatalPatterns());
     if (steps.length > 0) await this.apply(steps, observed, desired);
-    await this.confirm(observed);
-    return steps.length === 0 && observed.server.owner?.confirmed === true ? observed : this.observe();
+    const reached = steps.length === 0 ? observed : await this.observe();
+    await this.confirm(reached);
+    return reached;
   }
 
   private observe(): Promise<Observed> {
@@ -134,9 +135,8 @@ class Run {
   private async confirm(observed: Observed): Promise<void> {
     if (observed.server.owner?.confirmed === true) return;
     if (!(await this.task.report.isReachable())) return;
-    const now = await this.observe();
     await this.task.agent.apply(
-      this.request([{ kind: "confirm" }], now),
+      this.request([{ kind: "confirm" }], observed),
       LOCK_WAIT_SECONDS + SLACK_SECONDS,
       () => undefined,
     );

@@ -1,4 +1,4 @@
-import { diagnose } from "./diagnose";
+import { diagnose, readLogLine } from "./diagnose";
 import { VllmServerError } from "./errors";
 
 /** Everything known about a start that did not end ready. */
@@ -73,7 +73,8 @@ function diagnosed(
   return new VllmServerError({
     code: "START_FAILED",
     summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,
-    evidence: diagnosis.evidence?.trim(),
+    // Its process, time and file stand in the log; the place says what of that matters.
+    evidence: diagnosis.evidence === null ? undefined : readLogLine(diagnosis.evidence).text.trim(),
     evidencePlace: place === "" ? undefined : place,
     change: diagnosis.change ?? undefined,
     logCommand: failed.logCommand,

@@ -57,6 +57,13 @@ class StepsTest(ApplyCase):
         self.assertEqual(("CHANGED_MEANWHILE", True), (refused.code, refused.retryable))
         self.assertIn("found start 0 with process None, need start 3 with process 77", refused.summary)
 
+    def test_a_client_that_waited_while_the_server_was_forgotten_leaves_no_folder(self) -> None:
+        self.refusal(self.start_step(), expect={"generation": 1, "leaderPid": 77})
+        self.assertFalse(self.state().exists())
+        records.write_json(self.state() / "launch.json", {})
+        self.refusal(self.start_step(), expect={"generation": 1, "leaderPid": 77})
+        self.assertEqual(["launch.json", "lock"], sorted(os.listdir(self.state())))
+
 
 class LockTest(ApplyCase):
     def hold(self, path: Path) -> None:

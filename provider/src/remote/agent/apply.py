@@ -14,6 +14,7 @@ from agent import (
     paths,
     restart_policy,
     run_record,
+    state_guard,
     stop,
     stop_intent,
     wait,
@@ -28,29 +29,34 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     start together could both take the same port or GPU. Stops need no turn.
     """
     server_id = request["serverId"]
-    folder = paths.server_folder(server_id)
+    state_guard.demand_private()
+    with lock.held(paths.server_folder(server_id) / "lock", request["client"], request["lockWaitSeconds"]):
+        try:
+            _demand_expected(server_id, request["expect"])
+            _withdraw_stop_intent(server_id, request["steps"])
+            return {"steps": _carry_out_all(server_id, request)}
+        finally:
+            ownership.remove_unclaimed(server_id)
+
+
+def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    with lock.held(folder / "lock", request["client"], request["lockWaitSeconds"]):
-        _demand_expected(server_id, request["expect"])
-        _withdraw_stop_intent(server_id, request["steps"])
-        with ExitStack() as host:
-            for step in request["steps"]:
-                kind = step["kind"]
-                if kind == "start":
-                    host.enter_context(
-                        lock.held(
-                            paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"]
-                        )
-                    )
-                events.emit({"event": "step", "kind": kind, "state": "begin"})
-                result = _carry_out(server_id, step)
-                events.emit({"event": "step", "kind": kind, "state": "end"})
-                results.append(result)
-                if kind == "wait":
-                    host.close()
-                    if result["wait"]["outcome"] != "ready":
-                        break
-    return {"steps": results}
+    with ExitStack() as host:
+        for step in request["steps"]:
+            kind = step["kind"]
+            if kind == "start":
+                host.enter_context(
+                    lock.held(paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"])
+                )
+            events.emit({"event": "step", "kind": kind, "state": "begin"})
+            result = _carry_out(server_id, step)
+            events.emit({"event": "step", "kind": kind, "state": "end"})
+            results.append(result)
+            if kind == "wait":
+                host.close()
+                if result["wait"]["outcome"] != "ready":
+                    break
+    return results
 
 
 def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:

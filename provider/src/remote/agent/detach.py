@@ -38,7 +38,9 @@ def _run(name: str, body: Callable[[int], None], report: int, crash_log: Path) -
         _become_detached(name, report)
         body(report)
     except BaseException:
-        descriptor = os.open(crash_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(
+            crash_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
         os.write(descriptor, traceback.format_exc().encode())
 
 

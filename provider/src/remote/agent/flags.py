@@ -34,7 +34,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         known = {"executable": path, "version": version, "flags": _ask(path)}
         # Without a version nothing would tell that the answer has become old.
         if version is not None:
-            records.write_json(kept, known)
+            with records.best_effort():
+                records.write_json(kept, known)
     return {"version": version, "flags": known["flags"]}
 
 

@@ -31,9 +31,11 @@ def held(path: os.PathLike[str], client: str, wait_seconds: float) -> Iterator[N
         me = processes.read_process(os.getpid())
         since = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         ticks = None if me is None else me.start_ticks
-        records.write_json(
-            record, {"client": client, "since": since, "pid": os.getpid(), "startTicks": ticks}
-        )
+        # A stop on a full disk must have its turn too; then nobody is named.
+        with records.best_effort():
+            records.write_json(
+                record, {"client": client, "since": since, "pid": os.getpid(), "startTicks": ticks}
+            )
         try:
             yield
         finally:

@@ -19,11 +19,13 @@ from agent import (
     records,
     registry,
     server_seen,
+    state_guard,
 )
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """Observation of core/observed.ts; servers in the order of the queries."""
+    state_guard.demand_private()
     moment = processes.Snapshot()
     known = registry.load_all(moment)
     gpus, gpu_error = gpu_seen.look(known)

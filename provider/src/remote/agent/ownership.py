@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import stat
 import time
 from pathlib import Path
 from typing import Any
 
-from agent import lock, overlay_use, paths, records, registry
+from agent import lock, overlay_use, paths, records, registry, temp_files
 from agent.failure import AgentFailure
 
 # The supervisor ends by itself once it has ended everything else.
@@ -60,16 +60,16 @@ def forget(server_id: str) -> None:
     Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
-    with overlay_use.exclusive(server_id):
-        overlay_use.drop(server_id, keep=False)
+    # Not to be made on a full disk only to find nothing in it.
+    if paths.overlays_folder().is_dir():
+        with overlay_use.exclusive(server_id):
+            overlay_use.drop(server_id, keep=False)
     remove_state(server_id)
 
 
 def remove_state(server_id: str) -> None:
     """The server's temp folder and state folder, owner.json last."""
-    temp = paths.temp_folder(server_id)
-    if _is_our_folder(temp):
-        shutil.rmtree(temp, ignore_errors=True)
+    temp_files.remove(paths.temp_folder(server_id))
     folder = paths.server_folder(server_id)
     if not folder.is_dir():
         return
@@ -82,6 +82,15 @@ def remove_state(server_id: str) -> None:
             else:
                 os.unlink(entry.path)
         shutil.rmtree(folder)
+
+
+def remove_unclaimed(server_id: str) -> None:
+    """Takes the server's folder away when it holds nothing but its lock, which the caller has: a step that failed
+    first of all, or that waited while the server was forgotten, leaves no trace."""
+    folder = paths.server_folder(server_id)
+    with contextlib.suppress(OSError):
+        if set(os.listdir(folder)) <= {"lock", "lock.json"}:
+            shutil.rmtree(folder)
 
 
 def _take_over(other_id: str, server_id: str) -> None:
@@ -124,14 +133,6 @@ def _require_nothing_alive(server_id: str) -> None:
         evidence="; ".join(alive) or "its supervisor still runs",
         retryable=True,
     )
-
-
-def _is_our_folder(path: Path) -> bool:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _owner_file(server_id: str) -> Path:

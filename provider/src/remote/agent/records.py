@@ -94,6 +94,16 @@ def disk_failures(verb: str, path: AnyPath) -> Iterator[None]:
         raise _cannot(verb, path, error) from error
 
 
+@contextmanager
+def best_effort() -> Iterator[None]:
+    """For records that help but are not needed: a full disk ends the block, and nothing else."""
+    try:
+        yield
+    except AgentFailure as failure:
+        if failure.code != "DISK_FULL":
+            raise
+
+
 def _cannot(verb: str, path: AnyPath, error: OSError) -> Exception:
     told = f"[Errno {error.errno}] {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

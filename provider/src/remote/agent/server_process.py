@@ -32,7 +32,9 @@ class CannotExecute(Exception):
 def spawn(command: Command, log: Path, on_forked: Callable[[int], None]) -> int:
     """Starts the command and returns its pid. `on_forked(pid)` runs before the command does: when it raises,
     or this process dies in it, the command never runs. Raises CannotExecute; the child is then left to be reaped."""
-    log_descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    log_descriptor = os.open(
+        log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
     go_read, go_write = os.pipe()
     failed_read, failed_write = os.pipe()
     pid = os.fork()

@@ -33,14 +33,14 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     launch = records.read_json(paths.server_folder(server_id) / "launch.json") or {}
     members = processes.members_of(server_id, found)
     orphans = _orphans(members, found)
-    stop_intent.note_shm(server_id, members)
+    noted = stop_intent.note_shm(server_id, members)
 
     _end(server_id, step, launch, found, members)
     supervisor_end.await_end(server_id)
     _demand_nothing_lives(server_id)
     last = run_record.read(server_id)
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
-    names = {*stop_intent.shm_names(server_id), *_names(found, "shm"), *_names(last, "shm")}
+    names = {*noted, *_names(found, "shm"), *_names(last, "shm")}
     removed = sorted(by_supervisor.union(shm.remove_unused(names)))
     temp_files.empty(paths.temp_folder(server_id))
     _close_record(server_id)
@@ -108,4 +108,6 @@ def _close_record(server_id: str) -> None:
     """The supervisor is gone: where it could not say so itself (killed, another boot), this is said for it."""
     found = run_record.read(server_id)
     if found is not None:
-        run_record.write(server_id, {**run_record.closed(found, "stopped"), "shm": []})
+        # Without room for it the stop intent still tells that it was stopped.
+        with records.best_effort():
+            run_record.write(server_id, {**run_record.closed(found, "stopped"), "shm": []})

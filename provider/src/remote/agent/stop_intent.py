@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent import paths, process_age, processes, records, run_record, shm
+from agent import paths, process_age, processes, records, run_record, shm, signals
+from agent.failure import AgentFailure
 
 
 def path(server_id: str) -> Path:
@@ -14,21 +17,31 @@ def path(server_id: str) -> Path:
 
 
 def declare(server_id: str) -> None:
-    _write(server_id, shm_names(server_id))
+    """On a full disk too: a server that is in the way must be stoppable."""
+    try:
+        _write(server_id, shm_names(server_id))
+    except AgentFailure as failure:
+        if failure.code != "DISK_FULL":
+            raise
+        _declare_without_room(server_id)
 
 
 def withdraw(server_id: str) -> None:
     path(server_id).unlink(missing_ok=True)
 
 
-def note_shm(server_id: str, members: Sequence[processes.Process]) -> None:
-    """What these are about to leave behind: the supervisor's last look can be a few seconds old."""
+def note_shm(server_id: str, members: Sequence[processes.Process]) -> set[str]:
+    """What these are about to leave behind (the supervisor's last look can be a few seconds old), and what
+    was noted before."""
+    noted = set(shm_names(server_id))
     if not members:
-        return
+        return noted
     since = time.time() - max(process_age.age_seconds(member.start_ticks) for member in members)
     seen = shm.names_made_by([member.pid for member in members], since)
     if seen:
-        _write(server_id, sorted(seen.union(shm_names(server_id))))
+        with records.best_effort():
+            _write(server_id, sorted(seen | noted))
+    return seen | noted
 
 
 def shm_names(server_id: str) -> list[str]:
@@ -37,6 +50,16 @@ def shm_names(server_id: str) -> list[str]:
     if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
         return []
     return [str(name) for name in found.get("shm") or []]
+
+
+def _declare_without_room(server_id: str) -> None:
+    """A name alone needs no room. Where not even that can be made, a signal tells the supervisor the same."""
+    try:
+        os.close(os.open(path(server_id), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError:
+        supervisor = run_record.living(run_record.read(server_id), "supervisor")
+        if supervisor is not None:
+            signals.send(*supervisor, signal.SIGTERM)
 
 
 def _write(server_id: str, names: list[str]) -> None:

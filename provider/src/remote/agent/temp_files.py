@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -12,11 +13,12 @@ from agent.failure import AgentFailure
 
 def prepare(folder: Path) -> None:
     """Makes the folder, 0700 and ours. Refuses one that somebody else put in its place (it can lie in /tmp)."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_ours(folder):
         raise AgentFailure(
             "PERMISSION_DENIED",
-            f"Cannot use {folder} for temporary files: it belongs to another user or is a link, need a folder of ours",
+            f"Cannot use {folder} for temporary files: it is not a folder of this user, need one that is",
             change=f"remove {folder} on the host",
         )
     os.chmod(folder, 0o700)
@@ -34,6 +36,12 @@ def empty(folder: Path) -> None:
                 os.unlink(entry.path)
             except OSError:
                 continue
+
+
+def remove(folder: Path) -> None:
+    """Removes the folder and everything in it; one that is somebody else's, or a link, stays."""
+    if _is_ours(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_ours(folder: Path) -> bool:

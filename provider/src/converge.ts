@@ -1,10 +1,11 @@
-import { desiredState, type Desired } from "./core/desired";
+import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
 import { VllmServerError } from "./core/errors";
 import type { Observed, OwnerRecord } from "./core/observed";
 import { plan, stopStep } from "./core/plan";
 import { preflight } from "./core/preflight";
 import type { Spec } from "./core/spec";
+import { withUnstopped } from "./core/start-failure";
 import type { Step } from "./core/step";
 import { parseUrn } from "./core/urn";
 import { flagKindsOf } from "./installed-flags";
@@ -81,7 +82,7 @@ class Run {
     const desired = desiredState(spec, observed, flags);
     for (const warning of desired.warnings) report.warning(warning);
     const steps = plan(spec, desired, observed, this.owner(), fatalPatterns());
-    if (steps.length > 0) await this.apply(steps, observed, desired);
+    if (steps.length > 0) await this.apply(steps, observed);
     const reached = steps.length === 0 ? observed : await this.observe();
     await this.confirm(reached);
     return reached;
@@ -95,7 +96,7 @@ class Run {
     });
   }
 
-  private async apply(steps: readonly Step[], observed: Observed, desired: Desired): Promise<void> {
+  private async apply(steps: readonly Step[], observed: Observed): Promise<void> {
     const { spec, agent, report } = this.task;
     const live = new LiveStart(report);
     const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + 2 * spec.timeouts.ready + SLACK_SECONDS;
@@ -112,23 +113,35 @@ class Run {
     const failure = live.failure({
       wait: last.wait,
       server: this.serverName(),
-      host: spec.host.host,
+      host: spec.host,
       port: spec.listen.port,
       vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
       logPath: result.steps.find((step) => step.kind === "start")?.start.logPath ?? observed.server.logPath,
-      desiredModel: desired.launch.modelPath,
     });
-    await this.giveBack(last.wait);
-    throw failure;
+    throw await this.giveBack(last.wait, failure);
   }
 
-  /** A start that failed holds no GPU: what is left of it is stopped, its log and record stay. */
-  private async giveBack(wait: Exclude<WaitResult, { outcome: "ready" }>): Promise<void> {
-    this.task.report.progress(wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
-    const observed = await this.observe();
-    const { spec, agent } = this.task;
+  /**
+   * A start that failed holds no GPU: what is left of it is stopped, its log and record stay.
+   * Returns the failure to report: why the start failed is told even when the stop fails too.
+   */
+  private async giveBack(
+    wait: Exclude<WaitResult, { outcome: "ready" }>,
+    failure: VllmServerError,
+  ): Promise<VllmServerError> {
+    const { spec, agent, report } = this.task;
+    report.progress(wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
     const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS * 2;
-    await agent.apply(this.request([stopStep(spec, observed)], observed), limit, () => undefined);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const observed = await this.observe();
+        await agent.apply(this.request([stopStep(spec, observed)], observed), limit, () => undefined);
+        return failure;
+      } catch (error) {
+        const again = error instanceof VllmServerError && isWorthAnotherLook(error) && attempt < MAX_TRIES;
+        if (!again) return withUnstopped(failure, error);
+      }
+    }
   }
 
   /** Last of all, and only while the engine still answers: a CLI that died must leave a server the next `up` may take over. */

@@ -1,5 +1,8 @@
+import type { VllmServerError } from "./core/errors";
 import { startProgress, type StartProgress } from "./core/log-phases";
 import type { ReadyRecord } from "./core/observed";
+import type { HostSpec } from "./core/spec";
+import { logCommand } from "./core/ssh-command";
 import { startFailure, type FailedStart } from "./core/start-failure";
 import type { AgentEvent, WaitResult } from "./remote/protocol";
 import { StartLog } from "./start-log";
@@ -65,19 +68,18 @@ export class LiveStart {
   failure(facts: {
     readonly wait: Exclude<WaitResult, { outcome: "ready" }>;
     readonly server: string;
-    readonly host: string;
+    readonly host: HostSpec;
     readonly port: number;
     readonly vllmVersion: string | null;
     readonly logPath: string | null;
-    readonly desiredModel: string;
-  }): Error {
+  }): VllmServerError {
     return startFailure({
       server: facts.server,
       outcome: outcomeOf(facts.wait),
       log: this.log.text(),
       port: facts.port,
       vllmVersion: facts.vllmVersion,
-      logCommand: `ssh ${facts.host} 'tail -n 200 ${facts.logPath ?? "~/.local/state/pulumi-vllm/*/logs/*.log"}'`,
+      logCommand: facts.logPath === null ? null : logCommand(facts.host, facts.logPath),
     });
   }
 

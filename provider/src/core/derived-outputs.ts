@@ -1,5 +1,6 @@
 import { isLoopback } from "./identity";
-import type { HostSpec, Spec } from "./spec";
+import type { Spec } from "./spec";
+import { bracketed, tunnelCommand } from "./ssh-command";
 
 /** Outputs that follow from the inputs alone, so a preview knows them. */
 export interface DerivedOutputs {
@@ -35,32 +36,4 @@ export function servedModelNames(spec: Spec): readonly string[] {
 /** "All addresses" is no address to connect to: the host's own name is. */
 function reachable(address: string, host: string): string {
   return address === "0.0.0.0" || address === "::" ? host : address;
-}
-
-function bracketed(address: string): string {
-  return address.includes(":") ? `[${address}]` : address;
-}
-
-function tunnelCommand(host: HostSpec, address: string, port: number): string {
-  const words = ["ssh", "-N", "-L", `${String(port)}:${bracketed(address)}:${String(port)}`];
-  if (host.sshConfigFile !== null) words.push("-F", shellWord(host.sshConfigFile));
-  if (host.proxy !== null) words.push("-J", shellWord(jumpName(host.proxy)));
-  if (host.port !== null && host.port !== 22) words.push("-p", String(host.port));
-  words.push(shellWord(userAtHost(host)));
-  return words.join(" ");
-}
-
-function jumpName(proxy: HostSpec): string {
-  const own = userAtHost({ ...proxy, host: bracketed(proxy.host) });
-  const written = proxy.port === null || proxy.port === 22 ? own : `${own}:${String(proxy.port)}`;
-  return proxy.proxy === null ? written : `${jumpName(proxy.proxy)},${written}`;
-}
-
-function userAtHost(host: HostSpec): string {
-  return host.user === null ? host.host : `${host.user}@${host.host}`;
-}
-
-/** For people to paste: quoted only where a shell would split or expand it. */
-function shellWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./[\]~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -50,6 +50,8 @@ export interface ErrorDetails {
   readonly path?: string | undefined;
   /** A command that shows the whole log. */
   readonly logCommand?: string | undefined;
+  /** What went wrong beside it, e.g. that a failed start could not be ended. */
+  readonly also?: string | undefined;
   /** Whether the same inputs can succeed on a second try. */
   readonly retryable: boolean;
   /** For START_FAILED: which cause of the closed list. */
@@ -78,6 +80,7 @@ function renderError(details: ErrorDetails): string {
     lines.push(`  proof:  ${details.evidence}${place}`);
   }
   if (details.change !== undefined) lines.push(`  change: ${details.change}`);
+  if (details.also !== undefined) lines.push(`  also:   ${details.also}`);
   if (details.logCommand !== undefined) lines.push(`  log:    ${details.logCommand}`);
   if (details.code === "START_FAILED" && !details.retryable) lines.push("  a retry will not help");
   return lines.join("\n");

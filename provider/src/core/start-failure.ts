@@ -15,12 +15,14 @@ export interface FailedStart {
   readonly log: string;
   readonly port: number;
   readonly vllmVersion: string | null;
-  readonly logCommand: string;
+  /** null: no log was begun. */
+  readonly logCommand: string | null;
 }
 
 /** One error with the cause, the line that proves it and the input to change. */
 export function startFailure(failed: FailedStart): VllmServerError {
-  const { outcome, server, logCommand } = failed;
+  const { outcome, server } = failed;
+  const logCommand = failed.logCommand ?? undefined;
   switch (outcome.kind) {
     case "exited":
     case "fatal":
@@ -58,6 +60,21 @@ export function startFailure(failed: FailedStart): VllmServerError {
   }
 }
 
+/** The same failure, and that what is left of the start could not be stopped: neither may hide the other. */
+export function withUnstopped(failure: VllmServerError, error: unknown): VllmServerError {
+  return new VllmServerError({
+    ...failure.details,
+    also: `what is left of it could not be stopped, the next \`pulumi up\` tries again: ${reasonOf(error)}`,
+  });
+}
+
+/** On one line. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof VllmServerError)) return error instanceof Error ? error.message : String(error);
+  const { summary, evidence } = error.details;
+  return evidence === undefined ? summary : `${summary} (${evidence})`;
+}
+
 function diagnosed(
   failed: FailedStart,
   exit: { readonly code: number | null; readonly signal: number | null } | null,
@@ -77,7 +94,7 @@ function diagnosed(
     evidence: diagnosis.evidence === null ? undefined : readLogLine(diagnosis.evidence).text.trim(),
     evidencePlace: place === "" ? undefined : place,
     change: diagnosis.change ?? undefined,
-    logCommand: failed.logCommand,
+    logCommand: failed.logCommand ?? undefined,
     retryable: diagnosis.retryable,
     failureCause: diagnosis.cause === "UNKNOWN" ? undefined : diagnosis.cause,
   });

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { VllmServerError } from "../../provider/src/core/errors";
+import { startFailure, withUnstopped, type FailedStart } from "../../provider/src/core/start-failure";
+
+const failed = (outcome: FailedStart["outcome"], log = ""): VllmServerError =>
+  startFailure({
+    server: 'server "kimi" on gpu1',
+    outcome,
+    log,
+    port: 8000,
+    vllmVersion: "0.32.0",
+    logCommand: "ssh gpu1 'tail -n 200 /3.log'",
+  });
+
+describe("the error of a failed start", () => {
+  it.each<[FailedStart["outcome"], string]>([
+    [
+      { kind: "timeout", waitedSeconds: 59.7, lastLine: "Loading weights" },
+      `Cannot start server "kimi" on gpu1: not ready after 60 s, and its process still runs
+  proof:  Loading weights   (last line of its log)
+  change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      { kind: "timeout", waitedSeconds: 1, lastLine: null },
+      `Cannot start server "kimi" on gpu1: not ready after 1 s, and its process still runs
+  change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      { kind: "port-lost", winner: "process 77 of bob: vllm serve" },
+      `Cannot start server "kimi" on gpu1: its log says it is up, but port 8000 is answered by process 77 of bob: vllm serve
+  change: listen.port   (two servers were started on one port at the same time; this one was stopped)
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      { kind: "wrong-answer", detail: "/v1/models has ['big'], need kimi" },
+      `Cannot start server "kimi" on gpu1: it answers, but not as declared: /v1/models has ['big'], need kimi
+  change: readiness.probe, engine.servedModelName or the model, as the answer says
+  log:    ssh gpu1 'tail -n 200 /3.log'
+  a retry will not help`,
+    ],
+  ])("says for %j what was found, what to change and where the log is", (outcome, text) => {
+    expect(failed(outcome).message).toBe(text);
+  });
+
+  it("takes cause and proof from the log, with the line it stands in", () => {
+    const log = "INFO loading\nValueError: unknown thing\n";
+    const { code, details } = failed({ kind: "exited", code: 1, signal: null }, log);
+    expect([code, details.evidence, details.evidencePlace]).toEqual([
+      "START_FAILED",
+      "ValueError: unknown thing",
+      "log line 2",
+    ]);
+  });
+
+  it("stays as it is when what is left of the start cannot be stopped; that is told beside it", () => {
+    const failure = failed({ kind: "port-lost", winner: "process 77" });
+    const held = new VllmServerError({
+      code: "GPU_MEMORY_HELD",
+      summary: "Cannot free GPU 0: 900 MiB still in use",
+      evidence: "pid 9",
+      change: "nothing",
+      retryable: true,
+    });
+    const both = withUnstopped(failure, held);
+    expect(both.details).toEqual({
+      ...failure.details,
+      also: "what is left of it could not be stopped, the next `pulumi up` tries again: Cannot free GPU 0: 900 MiB still in use (pid 9)",
+    });
+    expect(both.message.split("\n").map((line) => line.slice(0, 9))).toEqual([
+      "Cannot st",
+      "  change:",
+      "  also:  ",
+      "  log:   ",
+    ]);
+  });
+});

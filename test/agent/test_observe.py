@@ -112,6 +112,29 @@ class ObserveTest(HostCase):
         self.supervised()
         self.assertEqual(self.status(ready={"generation": 3}), "ready")
 
+    def test_an_automatic_restart_keeps_the_proof_of_its_launch(self):
+        self.server()
+        self.supervised()
+        for proven, status in ((0, "starting"), (1, "ready"), (2, "ready"), (4, "starting")):
+            self.assertEqual(self.status(ready={"generation": proven}), status, proven)
+
+    def test_an_automatic_restart_that_does_not_listen_yet_is_starting(self):
+        self.server(listens=False)
+        self.supervised()
+        self.assertEqual(self.status(ready={"generation": 2}), "starting")
+        self.assertEqual(self.status(ready={"generation": 3}), "unresponsive")
+
+    def test_an_automatic_restart_that_is_ill_is_unresponsive(self):
+        self.server(health=503)
+        self.supervised()
+        self.assertEqual(self.status(ready={"generation": 2}), "unresponsive")
+
+    def test_a_proof_of_an_earlier_launch_is_not_told(self):
+        self.record(ID, owner=OWNER, launch={**self.launch(), "generation": 3}, run=self.run)
+        for proven, told in ((2, None), (3, {"generation": 3})):
+            self.record(ID, ready={"generation": proven})
+            self.assertEqual(self.observe()["server"]["ready"], told)
+
     def test_a_health_check_that_fails_is_unresponsive(self):
         self.server(health=503)
         self.supervised()

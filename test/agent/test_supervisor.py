@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -59,7 +60,8 @@ class RecordTest(ActingCase):
     def test_the_supervisor_holds_nothing_of_the_agent(self) -> None:
         self.start({})
         pid = self.run_json()["supervisor"]["pid"]
-        self.assertEqual({"/dev/null"}, {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()})
+        # Looking at its server, it opens a file for a moment.
+        self.until(lambda: {"/dev/null"} == _open_files(pid))
         self.assertEqual(("/", pid), (os.readlink(f"/proc/{pid}/cwd"), os.getsid(pid)))
         self.assertEqual(f"pvllm-{self.server_id}"[:15], Path(f"/proc/{pid}/comm").read_text().strip())
 
@@ -122,6 +124,16 @@ class RestartTest(ActingCase):
         self.until(self.supervisor_gone)
         self.assert_nothing_left()
 
+    def test_starts_that_never_serve_are_given_up_however_slow_they_fail(self) -> None:
+        """A window that each restart falls out of: only the count of starts in a row ends the loop."""
+        self.start({"exit_after": 0.3, "exit_code": 1}, restart=(2, 0, 0))
+        run = self.until(lambda: self.run_json() if self.run_json()["state"] == "gave-up" else None)
+        self.assertEqual([1, 2, 3], [entry["generation"] for entry in run["exits"]])
+
+    def test_a_start_that_served_begins_the_count_anew(self) -> None:
+        self.start({"listen": 0, "exit_after": 2.5}, restart=(1, 0, 0))
+        self.until(lambda: self.run_json()["generation"] == 3)
+
     def test_limits_changed_by_the_policy_step_count_from_the_next_death_on(self) -> None:
         self.start({"exit_after": 3600}, restart=(0, 600, 0))
         self.apply({"kind": "policy", "restart": {"max": 5, "withinSeconds": 600, "delaySeconds": 0}})
@@ -161,6 +173,14 @@ class OrphanTest(ActingCase):
         self.until(self.supervisor_gone)
         self.assertEqual("stopped", self.run_json()["state"])
         self.assert_nothing_left()
+
+
+def _open_files(pid: int) -> set[str]:
+    found = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.add(os.readlink(entry))
+    return found
 
 
 if __name__ == "__main__":

@@ -83,7 +83,10 @@ export interface ServiceArgs {
 }
 
 export interface RestartArgs {
-  /** Automatic starts allowed within withinSeconds; 0 = never. Default 5. */
+  /**
+   * Automatic starts allowed within withinSeconds, and, however long each takes, in a row without having served in between;
+   * 0 = never. Default 5.
+   */
   readonly max?: Input<number> | undefined;
   /** Seconds. Default 600. */
   readonly withinSeconds?: Input<number> | undefined;

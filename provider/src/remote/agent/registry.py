@@ -30,6 +30,14 @@ class Server:
         """Whether its GPUs and its port are taken: something of it lives, or is about to be started again."""
         return bool(self.members) or self.is_supervised
 
+    def ready_of_launch(self) -> Optional[dict[str, Any]]:
+        """ready.json where it tells of what was last started: of its newest process, or, after automatic restarts, of one before."""
+        asked = (self.launch or {}).get("generation")
+        proven = (self.ready or {}).get("generation")
+        if not isinstance(asked, int) or not isinstance(proven, int):
+            return None
+        return self.ready if asked <= proven <= run_record.generation_of(self.run) else None
+
     def listen(self) -> Optional[dict[str, Any]]:
         """{address, port} of what was last started."""
         return None if self.launch is None else self.launch["listen"]

@@ -21,10 +21,14 @@ class RestartPolicy:
         return RestartPolicy(int(value["max"]), float(value["withinSeconds"]), float(value["delaySeconds"]))
 
 
-def allows(policy: RestartPolicy, restarts_at: list[float], now: float) -> bool:
-    """Whether one more automatic start is allowed. `restarts_at` and `now` in seconds of one monotonic clock."""
+def allows(policy: RestartPolicy, restarts_at: list[float], unserved: int, now: float) -> bool:
+    """Whether one more automatic start is allowed. `restarts_at` and `now` in seconds of one monotonic clock.
+
+    `unserved`: starts in a row that ended before they served. A big model takes minutes until it fails: so slow a
+    loop never fills the window, and would hold the GPUs for ever.
+    """
     recent = [at for at in restarts_at if now - at <= policy.within_seconds]
-    return len(recent) < policy.max
+    return len(recent) < policy.max and unserved <= policy.max
 
 
 def current(server_id: str, fallback: RestartPolicy) -> RestartPolicy:

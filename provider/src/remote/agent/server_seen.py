@@ -29,7 +29,7 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "launch": _launch(server.launch),
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
-        "ready": server.ready,
+        "ready": server.ready_of_launch(),
         "lastExit": exits[-1] if exits else None,
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],

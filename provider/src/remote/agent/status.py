@@ -14,7 +14,10 @@ _TOLD_BY_SUPERVISOR = {"stopped": "stopped", "gave-up": "crashed", "restarting":
 
 
 def status_of(server: Server) -> str:
-    """Asks /health (3 s) of a server that was proven ready; everything else is told by records and /proc."""
+    """Asks /health (3 s) of a server that was proven ready; everything else is told by records and /proc.
+
+    An automatic restart keeps the proof: it runs the same launch, so that what listens and is healthy is ready again.
+    """
     if not server.is_known():
         return "absent"
     if server.run is None:
@@ -43,16 +46,24 @@ def _unsupervised(server: Server) -> str:
 
 
 def _running(server: Server) -> str:
-    ready = server.ready or {}
-    if ready.get("generation") != run_record.generation_of(server.run):
+    ready = server.ready_of_launch()
+    if ready is None:
         return "starting"
-    return "ready" if _serves(server) else "unresponsive"
+    if _listens(server):
+        return "ready" if _is_healthy(server) else "unresponsive"
+    # The newest process has to have been proven itself, to be blamed for not listening: after an automatic
+    # restart it comes up like any other start.
+    return "unresponsive" if ready["generation"] == run_record.generation_of(server.run) else "starting"
 
 
-def _serves(server: Server) -> bool:
+def _listens(server: Server) -> bool:
+    """By its own socket: somebody else's on the port says nothing."""
     listen = server.listen()
-    if listen is None or not readiness.own_listeners(listen["port"], server.members):
-        return False
+    return listen is not None and bool(readiness.own_listeners(listen["port"], server.members))
+
+
+def _is_healthy(server: Server) -> bool:
+    listen = server.listen() or {}
     endpoint = Endpoint(reachable_address(listen["address"]), listen["port"], None)
     try:
         return endpoint.get("/health", HEALTH_SECONDS).status == 200

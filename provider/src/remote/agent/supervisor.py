@@ -22,6 +22,7 @@ from agent import (
     run_record,
     server_process,
     shm,
+    sockets,
     stop_intent,
     temp_files,
 )
@@ -53,6 +54,8 @@ class Supervisor:
         self.children = Children()
         self.started_wall = 0.0
         self.restarts_at: list[float] = []
+        # Starts in a row that ended before they served.
+        self.unserved = 0
 
     def live(self, report: int) -> None:
         """Until the server is stopped or given up. Writes how the first start went to `report`, as one JSON object:
@@ -94,6 +97,7 @@ class Supervisor:
     def _watch(self) -> None:
         """Returns when the leader has ended and that is on record."""
         started = time.monotonic()
+        has_served = False
         while self.children.leader_status is None:
             if self.children.is_told_to_stop:
                 self._end()
@@ -101,6 +105,7 @@ class Supervisor:
                 continue
             self._note_shm(_pids_of_session(self.file.run))
             self.file.save()
+            has_served = has_served or self._serves()
             is_young = time.monotonic() - started < _YOUNG_SECONDS
             self.children.pause(_LOOK_YOUNG_SECONDS if is_young else _LOOK_SECONDS)
         status = self.children.leader_status
@@ -108,11 +113,18 @@ class Supervisor:
             self.file.exited(None, os.WTERMSIG(status))
         else:
             self.file.exited(os.WEXITSTATUS(status), None)
+        self.unserved = 0 if has_served or self._has_served([]) else self.unserved + 1
+
+    def _serves(self) -> bool:
+        return bool(sockets.listeners(self.plan.port)) and self._has_served(self._members())
+
+    def _has_served(self, members: list[processes.Process]) -> bool:
+        return readiness.has_served(self.plan.server_id, self.file.run, members, self.plan.port)
 
     def _end(self) -> None:
         self._note_shm([member.pid for member in self._members()])
         leader = run_record.living(self.file.run, "leader")
-        is_ready = readiness.has_served(self.plan.server_id, self.file.run, self._members(), self.plan.port)
+        is_ready = self._has_served(self._members())
         ending.end_server(
             self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None
         )
@@ -135,7 +147,7 @@ class Supervisor:
             policy = restart_policy.current(self.plan.server_id, self.plan.restart)
             if self._is_unwanted():
                 return "stopped"
-            if not restart_policy.allows(policy, self.restarts_at, time.monotonic()):
+            if not restart_policy.allows(policy, self.restarts_at, self.unserved, time.monotonic()):
                 return "gave-up"
             self.file.waits(policy.delay_seconds)
             if not self._wait(policy.delay_seconds):
@@ -143,6 +155,7 @@ class Supervisor:
             self.restarts_at.append(time.monotonic())
             if not self._start():
                 return "running"
+            self.unserved += 1
 
     def _wait(self, seconds: float) -> bool:
         """False: the server is not wanted any more."""

@@ -163,6 +163,9 @@ test("an error code that nobody knows is AGENT_CRASHED", async () => {
 });
 
 describe("a reply is broken", () => {
+  const reply = (found: string): string =>
+    `read the agent's reply from tester@127.0.0.1:PORT: ${found}, need a whole one`;
+
   test.each([
     [
       "without any event: what was printed, the exit and standard error are told",
@@ -170,14 +173,16 @@ describe("a reply is broken", () => {
       127,
       "sh: python: not found\n",
       "last lines: Account expired; exit code 127; stderr: sh: python: not found",
+      "run the agent on tester@127.0.0.1:PORT: the login shell ended without starting it, need an account that may run commands over SSH",
     ],
-    ["that ends before its result", hello, 1, "", "exit code 1"],
+    ["that ends before its result", hello, 1, "", "exit code 1", reply("it ended without a result")],
     [
       "by a line that is no event",
       `${hello}Segmentation fault\n${flagsResult}`,
       0,
       "",
       "last lines: Segmentation fault",
+      reply("it holds a line that is no event"),
     ],
     [
       "by an event that nobody knows",
@@ -185,23 +190,47 @@ describe("a reply is broken", () => {
       0,
       "",
       'last lines: {"event": "surprise"}',
+      reply("it holds a line that is no event"),
     ],
     [
       "by a result of another shape",
       `${hello}{"event": "result", "result": {"flags": 3}}\n`,
       0,
       "",
-      undefined,
+      "exit code 0",
+      reply("its result has another shape (version: Invalid input: expected string, received undefined)"),
     ],
-    ["by another protocol", '{"event": "hello", "protocol": 2, "python": "3"}\n', 0, "", undefined],
-  ])("%s", async (_name, text, exitCode, stderr, evidence) => {
+    [
+      "by another protocol",
+      '{"event": "hello", "protocol": 2, "python": "3"}\n',
+      0,
+      "",
+      undefined,
+      reply("it speaks protocol 2 and not 1"),
+    ],
+  ])("%s", async (_name, text, exitCode, stderr, evidence, summary) => {
     const server = await saying(text, exitCode, stderr);
     const error: unknown = await agentOf(server)
       .flags("/opt/vllm")
       .catch((caught: unknown) => caught);
     expect(error).toMatchObject({
       code: "AGENT_REPLY_BROKEN",
-      details: { retryable: true, ...(evidence === undefined ? {} : { evidence }) },
+      details: {
+        summary: `Cannot ${summary.replace("PORT", String(server.port))}`,
+        evidence,
+        change: expect.any(String),
+        retryable: true,
+      },
+    });
+  });
+
+  test("and shows no half of a secret that stands where a long line is cut", async () => {
+    const server = await saying(`${"x".repeat(295)}${secret} and more\n`, 1);
+    const error: unknown = await agentOf(server)
+      .observe(query)
+      .catch((caught: unknown) => caught);
+    expect(error).toMatchObject({
+      details: { evidence: `last lines: ${"x".repeat(295)}[secr; exit code 1` },
     });
   });
 

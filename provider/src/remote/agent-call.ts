@@ -33,16 +33,13 @@ export async function callAgent<T>(transport: Transport, call: AgentCall<T>): Pr
     deadlineSeconds: call.request.deadlineSeconds + GRACE_SECONDS,
   });
   const closed = reply.settled.then(() => delay(CLOSING_MILLISECONDS, null, { ref: false }));
-  try {
-    const ended = await Promise.race([running, closed]);
-    return reply.result(call.resultSchema, ended === null ? "" : endingOf(ended));
-  } catch (error) {
-    if (!reply.isSettled) throw error;
-    return reply.result(call.resultSchema, "");
-  } finally {
-    // Whoever lost the race may still fail; nobody waits for it any more.
-    running.catch(() => undefined);
-  }
+  // Whoever loses the race may still fail; nobody waits for it any more.
+  running.catch(() => undefined);
+  const ended = await Promise.race([running, closed]).catch((error: unknown) => {
+    if (reply.isSettled) return null;
+    throw error;
+  });
+  return reply.result(call.resultSchema, ended === null ? "" : endingOf(ended));
 }
 
 function endingOf(ended: ExecResult): string {

@@ -57,7 +57,8 @@ export class AgentReply {
   /** The result, or the error the agent sent, or AGENT_REPLY_BROKEN. `ending` tells how the command ended. */
   result<T>(schema: z.ZodType<T>, ending: string): T {
     if (this.#outcome === null) this.#endOfInput();
-    if (this.#outcome === null) throw this.#broken("it ended without a result", ending);
+    if (this.#outcome === null)
+      throw this.#hasBegun ? this.#broken("it ended without a result", ending) : this.#notBegun(ending);
     if (this.#outcome.kind === "failure") throw this.#outcome.error;
     const parsed = schema.safeParse(this.#outcome.result);
     if (parsed.success) return parsed.data;
@@ -80,7 +81,8 @@ export class AgentReply {
     if (this.#outcome !== null) return;
     const event = parseEvent(this.#hasBegun ? line : fromFirstEvent(line));
     if (event === null) {
-      this.#lastLines.push(line.slice(0, KEPT_CHARACTERS));
+      // Cleaned first: a secret that is cut in two would no longer be known.
+      this.#lastLines.push(this.#clean(line).slice(0, KEPT_CHARACTERS));
       if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
       if (this.#hasBegun)
         this.#end({ kind: "failure", error: this.#broken("it holds a line that is no event", "") });
@@ -92,7 +94,7 @@ export class AgentReply {
       this.#end({
         kind: "failure",
         error: this.#broken(
-          `it speaks protocol ${String(event.protocol)}, need ${String(PROTOCOL_VERSION)}`,
+          `it speaks protocol ${String(event.protocol)} and not ${String(PROTOCOL_VERSION)}`,
           "",
         ),
       });
@@ -111,16 +113,30 @@ export class AgentReply {
   }
 
   #broken(found: string, ending: string): VllmServerError {
-    const evidence = [
-      this.#lastLines.length === 0 ? "" : `last lines: ${this.#lastLines.join(" | ")}`,
-      ending,
-    ].filter((part) => part !== "");
     return new VllmServerError({
       code: "AGENT_REPLY_BROKEN",
-      summary: `Cannot read the agent's reply from ${this.#hostLabel}: ${this.#clean(found)}`,
-      evidence: evidence.length === 0 ? undefined : this.#clean(evidence.join("; ")),
+      summary: `Cannot read the agent's reply from ${this.#hostLabel}: ${this.#clean(found)}, need a whole one`,
+      evidence: this.#evidence(ending),
+      change: "run it again: what was done stays, and the next run goes on from there",
       retryable: true,
     });
+  }
+
+  /** nologin, a ForceCommand, a start-up file that ends the shell. */
+  #notBegun(ending: string): VllmServerError {
+    return new VllmServerError({
+      code: "AGENT_REPLY_BROKEN",
+      summary: `Cannot run the agent on ${this.#hostLabel}: the login shell ended without starting it, need an account that may run commands over SSH`,
+      evidence: this.#evidence(ending),
+      change: "host.user, or on the host this account's shell, its start-up files or a ForceCommand of sshd",
+      retryable: true,
+    });
+  }
+
+  #evidence(ending: string): string | undefined {
+    const lines = this.#lastLines.length === 0 ? [] : [`last lines: ${this.#lastLines.join(" | ")}`];
+    const parts = [...lines, ...(ending === "" ? [] : [ending])];
+    return parts.length === 0 ? undefined : this.#clean(parts.join("; "));
   }
 
   #clean(text: string): string {

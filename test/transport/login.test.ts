@@ -120,6 +120,24 @@ describe("identity files of the configuration", () => {
 });
 
 describe("the SSH agent", () => {
+  test("that was given is asked too where a key was given and refused", async () => {
+    const agent = await startSshAgent();
+    onTestFinished(() => agent.stop());
+    await agent.add(keys.ecdsa);
+    expect(
+      await runOnce(
+        specOf(sshd, { privateKey: read(keys.stranger), agentSocketPath: agent.socket }),
+        "echo hello",
+      ),
+    ).toMatchObject({ stdout: "hello\n" });
+    const unasked = withConfig([`IdentityAgent ${agent.socket}`], { privateKey: read(keys.stranger) });
+    await expect(runOnce(unasked, "true")).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /proof: {2}host\.privateKey \(SHA256:\S+\): refused; the host takes: publickey/,
+      ),
+    });
+  });
+
   test("logs in with a key that it alone can use", async () => {
     const agent = await startSshAgent();
     onTestFinished(() => agent.stop());

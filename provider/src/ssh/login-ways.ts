@@ -20,18 +20,21 @@ export interface LoginWays {
 }
 
 /**
- * Everything to try, in order. A key given as text stands alone with password and a given agent; otherwise a password comes first,
- * then keys of the agent that are also in identity files, its other keys (not with IdentitiesOnly), then the files themselves, as
- * ssh does it. sshd ends the connection after 6 refused tries, so the order matters.
+ * Everything to try, in order. A key given as text comes first, then a given password and the keys of a given agent, and nothing that
+ * was not given. Without one: a given password, keys of the agent that are also in identity files, its other keys (not with
+ * IdentitiesOnly), then the files themselves, as ssh does it. sshd ends the connection after 6 refused tries, so the order matters.
  */
 export async function loginWays(target: Target): Promise<LoginWays> {
   const { credentials } = target;
   const notes: string[] = [];
   const typed = passwordWays(target);
-  if (credentials.privateKey !== null)
-    return { ways: [...givenKey(target, credentials.privateKey, notes), ...typed], notes };
+  if (credentials.privateKey !== null) {
+    const key = givenKey(target, credentials.privateKey, notes);
+    const others = credentials.isAgentGiven ? await agentKeysOf(target, notes) : [];
+    return { ways: [...key, ...typed, ...others.map((other) => agentWay(target, other))], notes };
+  }
   const files = keyFiles(target, notes);
-  const fromAgent = await agentWays(target, files, notes);
+  const fromAgent = chosenKeys(await agentKeysOf(target, notes), target, files, notes);
   const offered = new Set(fromAgent.map((key) => key.publicKey.toString("base64")));
   const fromFiles = files.filter(
     (file) => file.publicKey === null || !offered.has(file.publicKey.toString("base64")),
@@ -89,12 +92,8 @@ function keyFiles(target: Target, notes: string[]): readonly KeyFile[] {
   });
 }
 
-async function agentWays(
-  target: Target,
-  files: readonly KeyFile[],
-  notes: string[],
-): Promise<readonly AgentKey[]> {
-  const { agentSocket, identitiesOnly } = target.credentials;
+async function agentKeysOf(target: Target, notes: string[]): Promise<readonly AgentKey[]> {
+  const { agentSocket } = target.credentials;
   if (agentSocket === null) {
     notes.push("SSH agent: none (SSH_AUTH_SOCK is not set)");
     return [];
@@ -105,10 +104,21 @@ async function agentWays(
     return [];
   }
   if (found.keys.length === 0) notes.push(`SSH agent ${agentSocket}: it holds no keys`);
+  return found.keys;
+}
+
+/** Those that are also in identity files first; the others not with IdentitiesOnly. */
+function chosenKeys(
+  keys: readonly AgentKey[],
+  target: Target,
+  files: readonly KeyFile[],
+  notes: string[],
+): readonly AgentKey[] {
+  const { identitiesOnly } = target.credentials;
   const isListed = (key: AgentKey): boolean =>
     files.some((file) => file.publicKey?.equals(key.publicKey) === true);
-  const listed = found.keys.filter(isListed);
-  const others = found.keys.filter((key) => !isListed(key));
+  const listed = keys.filter(isListed);
+  const others = keys.filter((key) => !isListed(key));
   if (identitiesOnly && others.length > 0)
     notes.push(`SSH agent: ${String(others.length)} keys left out (IdentitiesOnly)`);
   return identitiesOnly ? listed : [...listed, ...others];

@@ -34,6 +34,7 @@ export function credentialsOf(spec: HostSpec, config: SshConfig, tokens: Tokens)
     areDefaultFiles: !hasFiles,
     identitiesOnly: first(config, "identitiesonly")?.toLowerCase() === "yes",
     agentSocket: spec.agentSocketPath === null ? agentOf(config, tokens) : expandHome(spec.agentSocketPath),
+    isAgentGiven: spec.agentSocketPath !== null,
   };
 }
 

@@ -24,6 +24,8 @@ export interface Credentials {
   readonly areDefaultFiles: boolean;
   readonly identitiesOnly: boolean;
   readonly agentSocket: string | null;
+  /** Whether the host's inputs name the agent, not only the configuration or the environment. */
+  readonly isAgentGiven: boolean;
 }
 
 export interface HostKeyRules {

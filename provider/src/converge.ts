@@ -1,5 +1,6 @@
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
+import { accident } from "./core/drift";
 import { VllmServerError } from "./core/errors";
 import type { Observed, OwnerRecord } from "./core/observed";
 import { plan, stopStep } from "./core/plan";
@@ -82,7 +83,11 @@ class Run {
     const desired = desiredState(spec, observed, flags);
     for (const warning of desired.warnings) report.warning(warning);
     const steps = plan(spec, desired, observed, this.owner(), fatalPatterns());
-    if (steps.length > 0) await this.apply(steps, observed);
+    if (steps.length > 0) {
+      const found = accident(observed);
+      if (found !== null) report.info(found);
+      await this.apply(steps, observed);
+    }
     const reached = steps.length === 0 ? observed : await this.observe();
     await this.confirm(reached);
     return reached;

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { converge, type ConvergeResult } from "./converge";
-import { derivedOutputs } from "./core/derived-outputs";
-import { describeDiff, diffContext, diffInputs } from "./core/diff";
+import { derivedOutputs, derivedOutputsKnown } from "./core/derived-outputs";
+import { describeDiff, describeDrift, diffContext, diffInputs } from "./core/diff";
+import { recovery } from "./core/drift";
 import { serverSlug } from "./core/identity";
 import { serverOutputs, toWire } from "./core/outputs";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
@@ -40,8 +41,7 @@ function check(_olds: Wire, news: Wire): CheckResult {
     }));
     return { inputs: news, failures };
   }
-  if (parsed.unknowns.length > 0) return { inputs: news, failures: [] };
-  return { inputs: { ...news, ...derivedOutputs(parsed.spec) }, failures: [] };
+  return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
 }
 
 interface DiffResult {
@@ -56,8 +56,9 @@ async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
   const hosts = { oldHost: identityOf(before), newHost: identityOf(after.inputs) };
   const result = diffInputs(before, after.inputs, hosts);
   const drift = driftIn(before);
-  const words = [...describeDiff(result, diffContext(before))];
-  if (drift.length > 0 && result.restart.length === 0) words.push(`restart: ${drift.join("; ")}`);
+  const context = diffContext(before);
+  const repair = describeDrift(drift, result, context);
+  const words = [...describeDiff(result, context), ...(repair === null ? [] : [repair])];
   for (const line of words) engineLog().info(after.urn, line);
   await engineLog().flush();
   const isProviderNew = olds["__provider"] !== news["__provider"];
@@ -136,6 +137,8 @@ async function read(id: string, props: Wire): Promise<{ id: string; props: Wire 
     const expected = props["configHash"];
     const outputs = serverOutputs(spec, observed, typeof expected === "string" ? expected : null);
     for (const reason of outputs.drift) engineLog().warning(urn, reason);
+    const news = recovery(observed.server, Number(props["restarts"] ?? 0));
+    if (news !== null) engineLog().warning(urn, news);
     await engineLog().flush();
     return { id, props: { ...props, ...toWire(outputs) } };
   } catch (error) {

@@ -52,7 +52,13 @@ test("check lets values pass that are not known yet, at any depth", async () => 
     host: { host: UNKNOWN, port: 22 },
     engine: { servedModelName: ["a", UNKNOWN] },
   };
-  expect(await provider.check({}, news)).toEqual({ inputs: news, failures: [] });
+  const derived = {
+    url: "http://127.0.0.1:8000",
+    baseUrl: "http://127.0.0.1:8000/v1",
+    servedModelName: UNKNOWN,
+    tunnelCommand: UNKNOWN,
+  };
+  expect(await provider.check({}, news)).toEqual({ inputs: { ...news, ...derived }, failures: [] });
 });
 
 test("check keeps nested null", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { derivedOutputs } from "../../provider/src/core/derived-outputs";
+import { derivedOutputs, derivedOutputsKnown } from "../../provider/src/core/derived-outputs";
+import { UNKNOWN_VALUE } from "../../provider/src/core/input-unknowns";
 import { spec } from "../support/host-facts";
 
 const host = spec().host;
@@ -44,5 +45,36 @@ describe("outputs that follow from the inputs", () => {
 
   it("name the first served name", () => {
     expect(derivedOutputs(spec({ engine: { servedModelName: ["one", "two"] } })).servedModelName).toBe("one");
+  });
+});
+
+describe("the same in a preview", () => {
+  const all = derivedOutputs(spec());
+  const open = { address: "0.0.0.0", port: 8000 };
+  const unknown = UNKNOWN_VALUE;
+
+  it.each<[string, object]>([
+    ["engine.maxModelLen", {}],
+    ["apiKey", {}],
+    ["host.host", { tunnelCommand: unknown }],
+    ["host", { tunnelCommand: unknown }],
+    ["listen.port", { url: unknown, baseUrl: unknown, tunnelCommand: unknown }],
+    ["model", { servedModelName: unknown }],
+    ["engine.servedModelName[0]", { servedModelName: unknown }],
+    ["", { url: unknown, baseUrl: unknown, servedModelName: unknown, tunnelCommand: unknown }],
+  ])("leaves unknown only what follows from the unknown input %j", (path, outputs) => {
+    expect(derivedOutputsKnown(spec(), [path])).toEqual({ ...all, ...outputs });
+  });
+
+  it("needs the host for the address of a server that others can reach", () => {
+    expect(derivedOutputsKnown(spec({ listen: open }), ["host.host"])).toMatchObject({
+      url: unknown,
+      baseUrl: unknown,
+    });
+  });
+
+  it("needs no path for a name that is given", () => {
+    const named = spec({ engine: { servedModelName: ["one"] } });
+    expect(derivedOutputsKnown(named, ["model.path"]).servedModelName).toBe("one");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
-import { driftOf } from "../../provider/src/core/drift";
+import { accident, driftOf, recovery } from "../../provider/src/core/drift";
 import type { ServerSeen } from "../../provider/src/core/observed";
 import { absentServer, launch, observed, runningServer } from "../support/host-facts";
 
@@ -18,6 +18,14 @@ describe("driftOf", () => {
     [{ status: "crashed", lastExit: killed }, "it died (signal 9)"],
     [{ status: "crashed", lastExit: { ...killed, code: 0, signal: null } }, "it died (exit code 0)"],
     [{ status: "restarting", lastExit: killed }, "it died (signal 9) and is about to be restarted"],
+    [
+      { status: "crashed", lastExit: killed, restarts: 5 },
+      "it died (signal 9), given up after 5 automatic restarts",
+    ],
+    [
+      { status: "starting", lastExit: killed, restarts: 1 },
+      "it died (signal 9), was started again by itself and has not answered yet",
+    ],
     [{ status: "stopped" }, "it is stopped"],
     [{ status: "starting" }, "it is starting and has not answered yet"],
     [{ status: "unresponsive" }, "its process lives but does not answer /health"],
@@ -37,5 +45,36 @@ describe("driftOf", () => {
     expect(driftOf(observed({ server: absentServer }), "f00d")).toEqual([
       "no server of this resource is on the host",
     ]);
+  });
+});
+
+describe("accident", () => {
+  const found = (parts: Partial<ServerSeen>): string | null =>
+    accident(observed({ server: runningServer(desired, parts) }));
+
+  it.each<Partial<ServerSeen>>([{}, { status: "starting" }, { status: "stopped" }, { status: "absent" }])(
+    "is none for a server that is %o: nothing befell it",
+    (parts) => {
+      expect(found(parts)).toBeNull();
+    },
+  );
+
+  it("tells what befell a server, and the log of it", () => {
+    expect(found({ status: "crashed", lastExit: killed, restarts: 2, logPath: "/3.log" })).toBe(
+      "found: it died (signal 9), given up after 2 automatic restarts (log /3.log)",
+    );
+    expect(found({ status: "rebooted", logPath: null })).toBe("found: the host was rebooted");
+  });
+});
+
+describe("recovery", () => {
+  const seen = (restarts: number, known: number, status: ServerSeen["status"] = "ready"): string | null =>
+    recovery(runningServer(desired, { status, restarts, lastExit: killed }), known);
+
+  it("is told once, of a server that answers", () => {
+    expect(seen(2, 1)).toBe(
+      "it died (signal 9) and came back by itself (2 automatic restarts since it was last started)",
+    );
+    expect([seen(2, 2), seen(0, 3), seen(2, 1, "starting")]).toEqual([null, null, null]);
   });
 });

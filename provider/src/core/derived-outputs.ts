@@ -1,4 +1,6 @@
 import { isLoopback } from "./identity";
+import { pathsOverlap } from "./input-path";
+import { UNKNOWN_VALUE } from "./input-unknowns";
 import type { Spec } from "./spec";
 import { bracketed, tunnelCommand } from "./ssh-command";
 
@@ -23,6 +25,35 @@ export function derivedOutputs(spec: Spec): DerivedOutputs {
     baseUrl: `${url}/v1`,
     servedModelName: servedModelNames(spec)[0] ?? "",
     tunnelCommand: isLocal ? tunnelCommand(spec.host, address, port) : null,
+  };
+}
+
+/** The same in a preview in which some inputs are unknown: what follows from one of those is unknown too, the rest is not. */
+export function derivedOutputsKnown(
+  spec: Spec,
+  unknowns: readonly string[],
+): Readonly<Record<keyof DerivedOutputs, string | null>> {
+  // A server on loopback is reached at the near end of the tunnel, wherever its host is.
+  const urlFrom = isLoopback(spec.listen.address) ? ["listen"] : ["listen", "host"];
+  const from: Readonly<Record<keyof DerivedOutputs, readonly string[]>> = {
+    url: urlFrom,
+    baseUrl: urlFrom,
+    servedModelName:
+      "servedModelName" in spec.engine
+        ? ["engine.servedModelName"]
+        : ["engine.servedModelName", "model.path"],
+    tunnelCommand: ["listen", "host"],
+  };
+  const outputs = derivedOutputs(spec);
+  const known = (name: keyof DerivedOutputs): string | null =>
+    from[name].some((path) => unknowns.some((unknown) => pathsOverlap(unknown, path)))
+      ? UNKNOWN_VALUE
+      : outputs[name];
+  return {
+    url: known("url"),
+    baseUrl: known("baseUrl"),
+    servedModelName: known("servedModelName"),
+    tunnelCommand: known("tunnelCommand"),
   };
 }
 

@@ -41,6 +41,16 @@ export function describeDiff(diff: InputDiff, context: DiffContext): readonly st
   return [...lines, ...unknownWords(diff.unknown)];
 }
 
+/** What an update does about drift; null: nothing is to be said beside what describeDiff says. */
+export function describeDrift(
+  drift: readonly string[],
+  diff: InputDiff,
+  { status }: DiffContext,
+): string | null {
+  if (drift.length === 0 || diff.restart.length > 0) return null;
+  return `${status === "stopped" || status === "absent" ? "start" : "restart"}: ${drift.join("; ")}`;
+}
+
 function restartWords(changes: readonly Change[], { lastStartSeconds, status }: DiffContext): string {
   if (status !== null && !SERVING.has(status))
     return `start: ${listed(changes)}; the server is not running (${status})`;

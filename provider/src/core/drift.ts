@@ -1,4 +1,4 @@
-import type { ExitSeen, Observed } from "./observed";
+import type { ExitSeen, Observed, ServerSeen } from "./observed";
 
 /**
  * In words, why the host is not as this state believes; [] when it is.
@@ -17,7 +17,11 @@ export function driftOf(observed: Observed, expectedHash: string | null): readon
       reasons.push("it is stopped");
       break;
     case "starting":
-      reasons.push("it is starting and has not answered yet");
+      reasons.push(
+        server.restarts === 0
+          ? "it is starting and has not answered yet"
+          : `it died${exitWords(server.lastExit)}, was started again by itself and has not answered yet`,
+      );
       break;
     case "unresponsive":
       reasons.push("its process lives but does not answer /health");
@@ -26,7 +30,9 @@ export function driftOf(observed: Observed, expectedHash: string | null): readon
       reasons.push(`it died${exitWords(server.lastExit)} and is about to be restarted`);
       break;
     case "crashed":
-      reasons.push(`it died${exitWords(server.lastExit)}`);
+      reasons.push(
+        `it died${exitWords(server.lastExit)}${server.restarts === 0 ? "" : `, given up after ${times(server.restarts)}`}`,
+      );
       break;
     case "orphaned": {
       const pids = server.processes.map((process) => String(process.pid)).join(", ");
@@ -48,6 +54,33 @@ export function driftOf(observed: Observed, expectedHash: string | null): readon
   if (server.modelPathIntact === false) reasons.push(`files of ${server.launch.modelPath} are missing`);
   if (server.secretsMatch === false) reasons.push("its secrets are not the declared ones");
   return reasons;
+}
+
+/** Statuses that tell of something which happened to the server, not of what was done to it. */
+const ACCIDENTS: ReadonlySet<ServerSeen["status"]> = new Set([
+  "unresponsive",
+  "restarting",
+  "crashed",
+  "orphaned",
+  "rebooted",
+]);
+
+/** What befell the server, in words, for whoever is about to repair it; null: nothing. */
+export function accident(observed: Observed): string | null {
+  const { status, restarts, logPath } = observed.server;
+  if (!ACCIDENTS.has(status) && !(status === "starting" && restarts > 0)) return null;
+  const [reason] = driftOf(observed, null);
+  return `found: ${reason ?? status}${logPath === null ? "" : ` (log ${logPath})`}`;
+}
+
+/** That a server which answers came back by itself since it was last looked at; null: it did not. */
+export function recovery({ status, restarts, lastExit }: ServerSeen, knownRestarts: number): string | null {
+  if (status !== "ready" || restarts <= knownRestarts) return null;
+  return `it died${exitWords(lastExit)} and came back by itself (${times(restarts)} since it was last started)`;
+}
+
+function times(restarts: number): string {
+  return restarts === 1 ? "1 automatic restart" : `${String(restarts)} automatic restarts`;
 }
 
 function exitWords(exit: ExitSeen | null): string {

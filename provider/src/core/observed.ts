@@ -78,7 +78,7 @@ export const serverStatusSchema = z.enum([
   "absent", // no record on this host
   "stopped", // a record, nothing alive, stopped on purpose or never started
   "starting", // its leader lives, not yet proven ready
-  "ready", // its leader lives, was proven ready, its own socket listens and /health is 200
+  "ready", // its leader lives, it or an earlier one of the same launch was proven ready, its own socket listens and /health is 200
   "unresponsive", // was proven ready, lives, but does not listen or /health fails
   "restarting", // the supervisor waits before the next automatic start
   "crashed", // died, the supervisor gave up (limit reached or restarts off); lastExit tells how
@@ -107,8 +107,10 @@ const serverSeenSchema = z.object({
   leader: z.object({ pid: z.number(), startTicks: z.number() }).nullable(),
   /** ISO 8601, UTC, of the newest start. */
   startedAt: z.string().nullable(),
+  /** Of its newest process, or, after automatic restarts, of an earlier one of the same launch. */
   ready: readyRecordSchema.nullable(),
   lastExit: exitSchema.nullable(),
+  /** Automatic ones since the last start that was asked for. */
   restarts: z.number(),
   processes: z.array(processSchema),
   /** Whether the secrets of the query equal those the server was started with; null: not started. */

@@ -21,6 +21,8 @@ export interface ServerOutputs {
   readonly gpuUuids: readonly string[];
   readonly logPath: string | null;
   readonly generation: number;
+  /** Automatic restarts since it was last started by an `up`. */
+  readonly restarts: number;
   readonly status: string;
   /** Why the host is not as declared, in words; [] when it is. */
   readonly drift: readonly string[];
@@ -33,7 +35,8 @@ export interface ServerOutputs {
 /** @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition. */
 export function serverOutputs(spec: Spec, observed: Observed, expectedHash: string | null): ServerOutputs {
   const { server } = observed;
-  const ready = server.ready?.generation === server.generation ? server.ready : null;
+  // After an automatic restart it is the proof of an earlier process of the same launch.
+  const { ready } = server;
   return {
     ...derivedOutputs(spec),
     modelPath: server.launch?.modelPath ?? null,
@@ -44,6 +47,7 @@ export function serverOutputs(spec: Spec, observed: Observed, expectedHash: stri
     gpuUuids: server.launch?.gpuUuids ?? [],
     logPath: server.logPath,
     generation: server.generation,
+    restarts: server.restarts,
     status: server.status,
     drift: driftOf(observed, expectedHash),
     startedAt: server.startedAt,

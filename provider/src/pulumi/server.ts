@@ -23,6 +23,7 @@ const fromProvider: { readonly [Name in keyof ServerOutputs]: undefined } = {
   gpuUuids: undefined,
   logPath: undefined,
   generation: undefined,
+  restarts: undefined,
   status: undefined,
   drift: undefined,
   startedAt: undefined,
@@ -58,6 +59,8 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly logPath: Output<string | null>;
   /** Starts counted so far, automatic ones too. */
   declare readonly generation: Output<number>;
+  /** Automatic restarts since it was last started by an `up`. */
+  declare readonly restarts: Output<number>;
   /** "ready", "crashed", "rebooted", ... as last seen. */
   declare readonly status: Output<string>;
   /** Why the host is not as declared, in words; [] when it is. */

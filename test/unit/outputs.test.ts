@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import type { Desired } from "../../provider/src/core/desired";
+import { serverOutputs, toWire } from "../../provider/src/core/outputs";
+import { launch, observed, runningServer, spec } from "../support/host-facts";
+
+const desired: Desired = { launch, overlay: null, warnings: [] };
+
+describe("outputs", () => {
+  it("of a server that answers are what was seen of it", () => {
+    expect(toWire(serverOutputs(spec(), observed({ server: runningServer(desired) }), "f00d"))).toEqual({
+      url: "http://127.0.0.1:8000",
+      baseUrl: "http://127.0.0.1:8000/v1",
+      servedModelName: "kimi",
+      tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+      modelPath: "/models/kimi",
+      configHash: "f00d",
+      vllmVersion: "0.32.0",
+      resolvedKvCacheDtype: "bfloat16",
+      maxModelLen: 131072,
+      gpuUuids: ["GPU-0"],
+      logPath: "/home/ann/.local/state/pulumi-vllm/kimi-0a1b2c3d/logs/3.log",
+      generation: 3,
+      restarts: 0,
+      status: "ready",
+      drift: [],
+      startedAt: "2026-12-01T10:01:00Z",
+      startDurationSeconds: 312,
+      pid: 4242,
+      bootId: "boot-1",
+    });
+  });
+
+  it("of a host where nothing is are null, never undefined", () => {
+    expect(toWire(serverOutputs(spec(), observed({ executable: null }), null))).toEqual({
+      url: "http://127.0.0.1:8000",
+      baseUrl: "http://127.0.0.1:8000/v1",
+      servedModelName: "kimi",
+      tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+      modelPath: null,
+      configHash: null,
+      vllmVersion: null,
+      resolvedKvCacheDtype: null,
+      maxModelLen: null,
+      gpuUuids: [],
+      logPath: null,
+      generation: 0,
+      restarts: 0,
+      status: "absent",
+      drift: ["no server of this resource is on the host"],
+      startedAt: null,
+      startDurationSeconds: null,
+      pid: null,
+      bootId: null,
+    });
+  });
+
+  it("keep what was proven over an automatic restart, which is no drift", () => {
+    const server = runningServer(desired, { generation: 5, restarts: 2 });
+    expect(serverOutputs(spec(), observed({ server }), "f00d")).toMatchObject({
+      generation: 5,
+      restarts: 2,
+      maxModelLen: 131072,
+      resolvedKvCacheDtype: "bfloat16",
+      drift: [],
+    });
+  });
+});

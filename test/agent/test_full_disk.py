@@ -72,6 +72,14 @@ class FullDiskTest(ActingCase):
         self.refused({"kind": "start", "launch": self.launch({})})
         self.assertEqual(([], None), (self.members(), run_record.read(self.server_id)))
 
+    def test_a_server_that_runs_is_not_stopped_for_a_start_that_has_no_room(self) -> None:
+        started = self.start({"listen": 0})
+        stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 1}
+        refused = self.refused(stop, {"kind": "start", "launch": self.launch({})})
+        self.assertIn(f"Cannot keep records in {self.state()}: the disk", refused.summary)
+        self.assertEqual([started["pid"]], [member.pid for member in self.members()])
+        self.assertEqual([], [name for name in os.listdir(self.state()) if name.startswith(".")])
+
     def test_a_server_that_is_ready_but_cannot_be_recorded_so_goes_on(self) -> None:
         self.start({"listen": 0})
         self.refused(wait_step())

@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 from agent import (
     events,
     launch,
+    launch_files,
     lock,
     overlay,
     ownership,
@@ -41,6 +42,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
+    if any(step["kind"] == "start" for step in request["steps"]):
+        launch_files.demand_room(server_id)
     with ExitStack() as host:
         for step in request["steps"]:
             kind = step["kind"]

@@ -8,6 +8,14 @@ from typing import Any
 
 from agent import logs, paths, records, stop_intent, temp_files
 
+# Records, configuration and the first pages of a log.
+_ROOM_BYTES = 256 * 1024
+
+
+def demand_room(server_id: str) -> None:
+    """Asked before anything is stopped for a start: a full disk must not cost a server that runs."""
+    records.demand_room(paths.server_folder(server_id), _ROOM_BYTES)
+
 
 def config_path(server_id: str) -> Path:
     """The file for vLLM's --config."""

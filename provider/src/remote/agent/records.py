@@ -72,6 +72,17 @@ def make_folder(path: AnyPath) -> None:
             raise
 
 
+def demand_room(folder: AnyPath, size_bytes: int) -> None:
+    """Raises DISK_FULL unless that many bytes can be written there now: a quota shows only when one tries."""
+    beside = Path(folder) / (".room.%d-%s" % (os.getpid(), secrets.token_hex(4)))
+    with disk_failures("keep records in", folder):
+        make_folder(folder)
+        try:
+            write_new(beside, "0" * size_bytes, 0o600)
+        finally:
+            _remove_quietly(beside)
+
+
 def free_bytes(path: AnyPath) -> int:
     """Bytes an ordinary user may still write where the path is or would be; 0 when it cannot be told."""
     place = Path(path)

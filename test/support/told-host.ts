@@ -1,0 +1,110 @@
+import type { Observed, ReadyRecord, ServerSeen } from "../../provider/src/core/observed";
+import type { Step } from "../../provider/src/core/step";
+import type { HostAgent } from "../../provider/src/remote/host-agent";
+import type { ApplyResult, FlagsResult, WaitResult } from "../../provider/src/remote/protocol";
+import { absentServer, observed, runningServer } from "./host-facts";
+
+const PROVEN: ReadyRecord = {
+  generation: 1,
+  readyAt: "2026-12-01T10:06:12Z",
+  startSeconds: 312,
+  modelNames: ["kimi"],
+  modelRoot: "/models/kimi",
+  maxModelLen: 131072,
+  cacheConfig: { cache_dtype: "bfloat16" },
+  probe: "completion",
+};
+
+type Applied = ApplyResult["steps"][number];
+
+/** A host as far as its agent's answers go: it does what the steps say, in memory, unless a test tells it otherwise. */
+export class ToldHost implements HostAgent {
+  /** "observe", "flags", or the kinds of the steps of one apply. */
+  readonly calls: string[] = [];
+  #server: ServerSeen;
+  readonly #facts: Partial<Observed>;
+  #waits: WaitResult[] = [];
+  #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
+
+  constructor(server: Partial<ServerSeen> = {}, facts: Partial<Observed> = {}) {
+    const isKnown = server.owner !== undefined;
+    this.#server = { ...absentServer, ...(isKnown ? { status: "stopped" as const } : {}), ...server };
+    this.#facts = facts;
+  }
+
+  /** The next wait ends like this. */
+  waiting(wait: WaitResult): this {
+    this.#waits.push(wait);
+    return this;
+  }
+
+  /** The next apply fails, after those whose waits were told; butStarts: only its wait does not come about. */
+  failing(error: Error, { butStarts = false } = {}): this {
+    this.#failures.push({ error, butStarts });
+    return this;
+  }
+
+  crash(): void {
+    const lastExit = { generation: 6, code: null, signal: 9, at: "2026-12-01T11:00:00Z" };
+    this.#server = { ...this.#server, status: "crashed", leader: null, restarts: 5, lastExit };
+  }
+
+  observe(): ReturnType<HostAgent["observe"]> {
+    this.calls.push("observe");
+    const { server: _server, executable, checkpoint, port, ...host } = observed(this.#facts);
+    const servers = [{ server: this.#server, executable, checkpoint, port }];
+    return Promise.resolve({ ...host, servers, queryIndex: 0 });
+  }
+
+  flags(): Promise<FlagsResult> {
+    this.calls.push("flags");
+    return Promise.resolve({ version: "0.31.0", flags: ["host", "port", "served-model-name"] });
+  }
+
+  apply({ steps }: Parameters<HostAgent["apply"]>[0]): Promise<ApplyResult> {
+    this.calls.push(steps.map((step) => step.kind).join(" "));
+    const failure = this.#waits.length > 0 ? undefined : this.#failures.shift();
+    if (failure !== undefined) {
+      const done = failure.butStarts ? steps.filter((step) => step.kind !== "wait") : [];
+      for (const step of done) this.#carryOut(step);
+      return Promise.reject(failure.error);
+    }
+    return Promise.resolve({ steps: steps.map((step) => this.#carryOut(step)) });
+  }
+
+  #carryOut(step: Step): Applied {
+    switch (step.kind) {
+      case "claim":
+        this.#server = { ...this.#server, owner: step.owner };
+        return { kind: "claim" };
+      case "confirm":
+        if (this.#server.owner !== null)
+          this.#server = { ...this.#server, owner: { ...this.#server.owner, confirmed: true } };
+        return { kind: "confirm" };
+      case "start": {
+        const parts = { owner: this.#server.owner, status: "starting" as const, ready: null, generation: 1 };
+        const desired = { launch: step.launch, overlay: null, warnings: [] };
+        this.#server = runningServer(desired, { ...parts, logPath: "/1.log" });
+        return { kind: "start", start: { generation: 1, pid: 4242, gpuUuids: ["GPU-0"], logPath: "/1.log" } };
+      }
+      case "wait": {
+        const wait = this.#waits.shift();
+        if (wait !== undefined) return { kind: "wait", wait };
+        this.#server = { ...this.#server, status: "ready", ready: PROVEN };
+        return { kind: "wait", wait: { outcome: "ready", ready: PROVEN } };
+      }
+      case "stop": {
+        this.#server = { ...this.#server, status: "stopped", leader: null, processes: [] };
+        const nothing = { ended: [], orphans: 0, removedShm: [], gpuMemoryMib: {}, seconds: 1 };
+        return { kind: "stop", stop: nothing };
+      }
+      case "overlay":
+        return { kind: "overlay", path: `/overlays/${step.name}`, built: true };
+      case "policy":
+      case "forget":
+        return { kind: step.kind };
+      default:
+        return step satisfies never;
+    }
+  }
+}

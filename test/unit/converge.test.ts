@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { converge, type ConvergeResult, type ConvergeTask } from "../../provider/src/converge";
+import { VllmServerError, type ErrorCode } from "../../provider/src/core/errors";
+import type { Observed } from "../../provider/src/core/observed";
+import type { Spec } from "../../provider/src/core/spec";
+import { owner, SERVER_ID, spec } from "../support/host-facts";
+import { ToldHost } from "../support/told-host";
+
+const URN = owner.urn;
+const lost = new VllmServerError({ code: "CONNECTION_LOST", summary: "Lost gpu1", retryable: true });
+const held = new VllmServerError({ code: "GPU_MEMORY_HELD", summary: "Cannot free GPU 0", retryable: true });
+
+interface Outcome {
+  readonly result: ConvergeResult;
+  readonly said: readonly string[];
+}
+
+async function run(
+  host: ToldHost,
+  parts: Partial<ConvergeTask> = {},
+  wishes: Partial<Spec> = {},
+  isReachable = true,
+): Promise<Outcome> {
+  const said: string[] = [];
+  const say = (text: string): void => void said.push(text);
+  const result = await converge({
+    spec: spec(wishes),
+    urn: URN,
+    verb: "create",
+    serverId: "kimi-new00000",
+    agent: host,
+    report: {
+      progress: () => undefined,
+      info: say,
+      warning: say,
+      isReachable: () => Promise.resolve(isReachable),
+    },
+    createdBy: "ann@laptop",
+    now: () => new Date("2026-12-01T10:00:00Z"),
+    ...parts,
+  });
+  return { result, said };
+}
+
+function failureOf(result: ConvergeResult): { readonly code: ErrorCode | null; readonly touched: boolean } {
+  if (result.kind === "converged") throw new Error("it converged");
+  return {
+    code: result.error instanceof VllmServerError ? result.error.code : null,
+    touched: result.touched,
+  };
+}
+
+describe("converge", () => {
+  it("claims, starts, waits, looks again and confirms last where nothing is there", async () => {
+    const host = new ToldHost();
+    const { result, said } = await run(host);
+    expect(result).toMatchObject({
+      kind: "converged",
+      serverId: "kimi-new00000",
+      observed: { server: { status: "ready" } },
+    });
+    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "confirm"]);
+    expect(said).toEqual(["ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
+  });
+
+  it("touches nothing where everything is as declared", async () => {
+    const host = new ToldHost();
+    await run(host);
+    host.calls.length = 0;
+    const { result } = await run(host, { verb: "update", serverId: "kimi-new00000" });
+    expect([result.kind, host.calls]).toEqual(["converged", ["observe"]]);
+  });
+
+  it("does not confirm when nobody is there any more to remember the server", async () => {
+    const host = new ToldHost();
+    await run(host, {}, {}, false);
+    expect(host.calls.at(-1)).toBe("observe");
+  });
+
+  it("goes on under the id of the unfinished create that it finds", async () => {
+    const host = new ToldHost({ owner: { ...owner, confirmed: false } });
+    expect((await run(host)).result.serverId).toBe(SERVER_ID);
+  });
+
+  it("refuses to create a server that is confirmed to be there, untouched; an update knows that it is its own", async () => {
+    const { result } = await run(new ToldHost({ owner }));
+    expect(failureOf(result)).toEqual({ code: "OWNED_BY_ANOTHER", touched: false });
+    expect((await run(new ToldHost({ owner }), { verb: "update" })).result.kind).toBe("converged");
+  });
+
+  it.each<[string, Partial<Observed>, Partial<Spec>, ErrorCode]>([
+    ["no vLLM", { executable: { found: false, reason: "no vllm" } }, {}, "VLLM_NOT_FOUND"],
+    ["no checkpoint", { checkpoint: { found: false, path: "/m", reason: "-" } }, {}, "CHECKPOINT_NOT_FOUND"],
+    ["a flag that vLLM does not know", {}, { extraArgs: { "swap-space": 4 } }, "FLAG_UNKNOWN"],
+    ["overrides of no config", {}, { quantizationConfigOverrides: { a: 1 } }, "CONFIG_PATCH_REJECTED"],
+  ])("touches nothing for %s", async (_what, facts, wishes, code) => {
+    const host = new ToldHost({}, facts);
+    expect(failureOf((await run(host, {}, wishes)).result)).toEqual({ code, touched: false });
+    expect(host.calls).toEqual(["observe"]);
+  });
+
+  it("asks a version without a table for its flags", async () => {
+    const host = new ToldHost({}, { executable: { found: true, path: "/v/vllm", version: "0.31.0" } });
+    const { result } = await run(host, {}, { extraArgs: { "made-up": 4 } });
+    expect(failureOf(result)).toEqual({ code: "FLAG_UNKNOWN", touched: false });
+    expect(host.calls).toEqual(["observe", "flags"]);
+  });
+
+  it("looks anew when the connection breaks, and finds what has come of the start", async () => {
+    const host = new ToldHost().failing(lost, { butStarts: true });
+    const { result, said } = await run(host);
+    expect(result.kind).toBe("converged");
+    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "wait", "observe", "confirm"]);
+    expect(said[0]).toBe("Lost gpu1; the work on the host goes on, looking again");
+  });
+
+  it("gives up after three tries, and remembers that the host was touched", async () => {
+    const host = new ToldHost().failing(lost).failing(lost).failing(lost);
+    expect(failureOf((await run(host)).result)).toEqual({ code: "CONNECTION_LOST", touched: true });
+    expect(host.calls.filter((call) => call === "observe")).toHaveLength(3);
+  });
+
+  it("ends what is left of a failed start, and then tells why it failed", async () => {
+    const host = new ToldHost().waiting({ outcome: "exited", code: 1, signal: null });
+    const { result } = await run(host);
+    expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
+    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "stop"]);
+  });
+
+  it("tries the end of a failed start again when the connection breaks", async () => {
+    const host = new ToldHost().waiting({ outcome: "fatal", line: "boom" }).failing(lost);
+    const { result } = await run(host);
+    expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
+    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "stop", "observe", "stop"]);
+  });
+
+  it("tells both when a start fails and what is left of it cannot be ended", async () => {
+    const host = new ToldHost().waiting({ outcome: "fatal", line: "boom" }).failing(held);
+    const { result } = await run(host);
+    expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
+    expect(result).toMatchObject({
+      error: { details: { also: expect.stringContaining("Cannot free GPU 0") } },
+    });
+  });
+
+  it("says what befell a server before it repairs it", async () => {
+    const host = new ToldHost();
+    await run(host);
+    host.crash();
+    const { said, result } = await run(host, { verb: "update", serverId: "kimi-new00000" });
+    expect(result.kind).toBe("converged");
+    expect(said[0]).toBe("found: it died (signal 9), given up after 5 automatic restarts (log /1.log)");
+    expect(host.calls.slice(-3)).toEqual(["observe", "stop start wait", "observe"]);
+  });
+});

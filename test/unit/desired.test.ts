@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { desiredState, type Desired } from "../../provider/src/core/desired";
+import type { Observed } from "../../provider/src/core/observed";
+import type { Spec } from "../../provider/src/core/spec";
+import { flagTableFor } from "../../provider/src/core/vllm-flags";
+import { observed, runningServer, spec } from "../support/host-facts";
+
+const flags = flagTableFor("0.32.0") ?? new Map<string, never>();
+const desired = (parts: Partial<Spec> = {}, seen: Partial<Observed> = {}): Desired =>
+  desiredState(spec(parts), observed(seen), flags);
+const fingerprint = (parts: Partial<Spec>, seen: Partial<Observed> = {}): string =>
+  desired(parts, seen).launch.fingerprint;
+
+const quantized = (config: object): Partial<Observed> => ({
+  checkpoint: {
+    found: true,
+    path: "/models/kimi",
+    files: { "config.json": `${JSON.stringify(config)}\n`, "hf_quant_config.json": null },
+    weightFiles: 1,
+    weightBytes: 1,
+  },
+});
+const fp8 = quantized({
+  dtype: "bfloat16",
+  quantization_config: {
+    quant_method: "modelopt",
+    quant_algo: "NVFP4",
+    kv_cache_scheme: { type: "float", num_bits: 8 },
+  },
+});
+
+describe("desiredState", () => {
+  it("serves the checkpoint itself where nothing is to be patched", () => {
+    const { launch, overlay, warnings } = desired();
+    expect([launch.modelPath, overlay, warnings]).toEqual(["/models/kimi", null, []]);
+    expect(launch.configYaml).toContain(`fingerprint-value: "${launch.fingerprint}"`);
+  });
+
+  it("serves an overlay where a 16-bit cache is wanted of a checkpoint that asks for another", () => {
+    const { launch, overlay } = desired({ kvCacheDtype: "bfloat16" }, fp8);
+    expect(launch.modelPath).toBe(`/home/ann/.local/state/pulumi-vllm/overlays/${overlay?.name ?? ""}`);
+    expect(overlay).toMatchObject({ kind: "overlay", checkpointPath: "/models/kimi" });
+    expect(JSON.parse(overlay?.files["config.json"] ?? "")).toMatchObject({
+      quantization_config: { kv_cache_scheme: null },
+    });
+    expect(overlay?.record).toEqual({
+      checkpoint: "/models/kimi",
+      changes: [
+        {
+          file: "config.json",
+          pointer: "/quantization_config/kv_cache_scheme",
+          from: { type: "float", num_bits: 8 },
+          to: null,
+        },
+      ],
+      untouched: [],
+    });
+  });
+
+  it("refuses overrides that cannot be applied, by their path", () => {
+    const wish = { quantizationConfigOverrides: { group_size: 32 } };
+    expect(() => desired(wish)).toThrow(expect.objectContaining({ code: "CONFIG_PATCH_REJECTED" }));
+  });
+
+  it.each<[string, Partial<Spec>]>([
+    ["timeouts", { timeouts: { connect: 1, ready: 2, stop: 3 } }],
+    ["readiness", { readiness: { probe: "chat" } }],
+    ["the restart policy", { service: { restart: { max: 0, withinSeconds: 1, delaySeconds: 1 } } }],
+    ["the way to the host", { host: { ...spec().host, host: "gpu1.lan", port: 2222, password: "p" } }],
+    ["apiKey, which is compared on the host", { apiKey: "sk-1" }],
+    ["environment, which is compared on the host", { environment: { HF_TOKEN: "hf" } }],
+    ["kvCacheDtype spelled out as its default", { kvCacheDtype: "auto" }],
+  ])("has the same fingerprint whatever is said of %s", (_what, parts) => {
+    expect(fingerprint(parts)).toBe(fingerprint({}));
+  });
+
+  it.each<[string, Partial<Spec>, Partial<Observed>]>([
+    ["a flag", { engine: { maxModelLen: 128 } }, {}],
+    ["another flag", { extraArgs: { "stream-interval": 4 } }, {}],
+    ["the port", { listen: { address: "127.0.0.1", port: 8001 } }, {}],
+    ["the checkpoint", { model: { path: "/models/other" } }, {}],
+    ["the GPUs", { gpus: { kind: "list", ids: [1] } }, {}],
+    ["the vllm that is found", {}, { executable: { found: true, path: "/new/vllm", version: "0.32.0" } }],
+  ])("has another fingerprint with another value of %s", (_what, parts, seen) => {
+    expect(fingerprint(parts, seen)).not.toBe(fingerprint({}));
+  });
+
+  it("keeps secrets out of everything that is no secret", () => {
+    const { launch } = desired({ apiKey: "sk-1", environment: { HF_TOKEN: "hf-1" } });
+    const { secretEnvironment, ...plain } = launch;
+    expect(secretEnvironment).toEqual({ VLLM_API_KEY: "sk-1", HF_TOKEN: "hf-1" });
+    expect(JSON.stringify(plain)).not.toMatch(/sk-1|hf-1/);
+  });
+
+  it("keeps the GPUs a server ran on", () => {
+    const server = runningServer(desired(), {});
+    expect(desired({}, { server }).launch.gpus).toEqual({ kind: "count", count: 1, prefer: ["GPU-0"] });
+  });
+
+  it.each<[string, Partial<Observed>]>([
+    ["a host without nvidia-smi", { gpus: null }],
+    ["a CPU build", { executable: { found: true, path: "/v", version: "0.32.0+cpu" } }],
+  ])("chooses no GPUs for %s", (_what, seen) => {
+    expect(desired({}, seen).launch.gpus).toEqual({ kind: "none" });
+  });
+
+  it("does without fingerprint and drain where the installed version has no flag for them", () => {
+    const old = desiredState(spec(), observed(), new Map());
+    expect(old.launch.configYaml).not.toMatch(/fingerprint-value|shutdown-timeout/);
+  });
+
+  it("drains for as long as the shutdown timeout that was given", () => {
+    expect(desired().launch.drainSeconds).toBe(20);
+    expect(desired({ extraArgs: { "shutdown-timeout": 90 } }).launch.drainSeconds).toBe(90);
+  });
+});

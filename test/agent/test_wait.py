@@ -54,6 +54,18 @@ class ReadyTest(ActingCase):
         )
         self.assertTrue(self.asked()[0].endswith("key=None"), "the key goes to /v1 only")
 
+    def test_a_declared_probe_is_the_one_that_is_sent(self) -> None:
+        routes = {
+            "completion": "/v1/completions",
+            "chat": "/v1/chat/completions",
+            "embedding": "/v1/embeddings",
+        }
+        self.start({"log": TASKS % "classify" + STARTED, "listen": 0, "fingerprint": "f1"})
+        for probe in (*routes, "health"):
+            ready = self.wait(probe=probe, fingerprint="f1")["ready"]
+            self.assertEqual(probe, ready["probe"])
+        self.assertEqual(list(routes.values()), [line.split()[1] for line in self.asked()])
+
     def test_a_server_that_only_transcribes_is_asked_for_its_health(self) -> None:
         self.assertEqual("health", self.ready({"log": TASKS % "transcription" + STARTED})["probe"])
         self.assertEqual([], self.asked())

@@ -116,8 +116,8 @@ describe("many commands on one connection", () => {
     });
   });
 
-  test("wait for room on a host that allows fewer (MaxSessions)", async () => {
-    const narrow = await startSshd({ home: home.path, config: ["MaxSessions 3"] });
+  test.each([1, 2, 3])("wait for room on a host that allows fewer (MaxSessions %i)", async (most) => {
+    const narrow = await startSshd({ home: home.path, config: [`MaxSessions ${String(most)}`] });
     onTestFinished(() => narrow.stop());
     const connection = await open({}, narrow);
     const results = await Promise.all(
@@ -127,6 +127,19 @@ describe("many commands on one connection", () => {
       Array.from({ length: 12 }, (_none, index) => `${String(index)}\n`),
     );
     expect(narrow.connectionCount()).toBe(1);
+  });
+});
+
+test("a host that opens no session at all is told after a few tries", async () => {
+  const closed = await startSshd({ home: home.path, config: ["MaxSessions 0"] });
+  onTestFinished(() => closed.stop());
+  const connection = await open({}, closed);
+  await expect(runOn(connection, "true")).rejects.toMatchObject({
+    code: "CONNECTION_LOST",
+    details: {
+      summary: `Cannot run a command on ${closed.user}@127.0.0.1:${String(closed.port)}: the host opens no session, need an account that may run commands over SSH`,
+      change: "host.user, or MaxSessions in the host's sshd_config",
+    },
   });
 });
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { agentFor, closeAllConnections } from "../../provider/src/remote/connection-pool";
 import type { ServerQuery } from "../../provider/src/remote/protocol";
+import { startCutProxy } from "../support/cut-proxy";
 import { specOf, temporaryFolder } from "../support/ssh-hosts";
 import { startSshd, type Sshd } from "../support/sshd";
 
@@ -41,6 +42,33 @@ test("ten queries of one moment travel in one command over one connection, and e
     connections: 1,
     commands: 1,
   });
+});
+
+test("queries that come while the connection is being opened travel along, and one that comes later does not", async () => {
+  const proxy = await startCutProxy({ target: sshd, delayMilliseconds: 40 });
+  onTestFinished(() => proxy.close());
+  const agent = agentFor(specOf(sshd, { port: proxy.port, hostKey: sshd.hostKeyLine }), 20);
+  const before = sshd.execCount();
+  const first = agent.observe(query("server-00000000"));
+  await expect.poll(() => proxy.connectionCount()).toBe(1);
+  const second = agent.observe(query("server-00000001"));
+  expect((await Promise.all([first, second])).map((one) => one.queryIndex)).toEqual([0, 1]);
+  expect((await agent.observe(query("server-00000002"))).queryIndex).toBe(0);
+  await expect.poll(() => sshd.execCount() - before).toBe(2);
+});
+
+test("without a connection every query hears why, and the next one tries again", async () => {
+  const proxy = await startCutProxy({ target: sshd });
+  onTestFinished(() => proxy.close());
+  proxy.refuse(true);
+  const agent = agentFor(specOf(sshd, { port: proxy.port, hostKey: sshd.hostKeyLine }), 20);
+  const outcomes = await Promise.allSettled([agent.observe(query("a")), agent.observe(query("b"))]);
+  expect(outcomes).toMatchObject([
+    { reason: { code: "HOST_UNREACHABLE" } },
+    { reason: { code: "HOST_UNREACHABLE" } },
+  ]);
+  proxy.refuse(false);
+  expect((await agent.observe(query("a"))).queryIndex).toBe(0);
 });
 
 test("an error that the agent reports keeps its code", async () => {

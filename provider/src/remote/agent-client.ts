@@ -34,7 +34,7 @@ export interface AgentClientOptions {
 /** HostAgent over SSH: each call is one exec of the agent. */
 export class AgentClient implements HostAgent {
   readonly #options: AgentClientOptions;
-  readonly #batch = new ObserveBatch((queries) => this.#look(queries));
+  readonly #batch = new ObserveBatch((take) => this.#look(take));
 
   constructor(options: AgentClientOptions) {
     this.#options = options;
@@ -50,7 +50,7 @@ export class AgentClient implements HostAgent {
     onEvent: (event: AgentEvent) => void,
   ): Promise<ApplyResult> {
     return this.#call(
-      { op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds },
+      () => ({ op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds }),
       applyResultSchema,
       onEvent,
     );
@@ -58,35 +58,38 @@ export class AgentClient implements HostAgent {
 
   flags(executable: string): Promise<FlagsResult> {
     return this.#call(
-      { op: "flags", executable, protocol: PROTOCOL_VERSION, deadlineSeconds: FLAGS_SECONDS },
+      () => ({ op: "flags", executable, protocol: PROTOCOL_VERSION, deadlineSeconds: FLAGS_SECONDS }),
       flagsResultSchema,
     );
   }
 
-  async #look(servers: readonly ServerQuery[]): Promise<Observation> {
-    const request: AgentRequest = {
+  /** The queries are taken when there is a connection to send them over. */
+  async #look(take: () => readonly ServerQuery[]): Promise<Observation> {
+    const request = (): AgentRequest => ({
       op: "observe",
-      servers,
+      servers: take(),
       protocol: PROTOCOL_VERSION,
       deadlineSeconds: OBSERVE_SECONDS,
-    };
+    });
     const observation = await this.#call(request, observeResultSchema);
-    if (observation.servers.length === servers.length) return observation;
+    const [seen, asked] = [observation.servers.length, take().length];
+    if (seen === asked) return observation;
     throw new VllmServerError({
       code: "AGENT_REPLY_BROKEN",
-      summary: `Cannot read the agent's reply from ${this.#options.hostLabel}: ${String(observation.servers.length)} servers, need ${String(servers.length)}`,
+      summary: `Cannot read the agent's reply from ${this.#options.hostLabel}: it tells of ${String(seen)} servers, need ${String(asked)}`,
+      change: "run it again",
       retryable: true,
     });
   }
 
   #call<T>(
-    request: AgentRequest,
+    request: () => AgentRequest,
     resultSchema: z.ZodType<T>,
     onEvent: (event: AgentEvent) => void = () => undefined,
   ): Promise<T> {
     const { hostLabel, python } = this.#options;
     return this.#options.withTransport((transport) =>
-      callAgent(transport, { request, resultSchema, onEvent, python, hostLabel }),
+      callAgent(transport, { request: request(), resultSchema, onEvent, python, hostLabel }),
     );
   }
 }

@@ -12,39 +12,49 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gathers queries made within 10 ms for one host, 50 at most, into one request. */
+/**
+ * Gathers queries for one host, 50 at most, into one request: those made within 10 ms, and those that come while a connection is
+ * still being opened, until `send` takes them.
+ */
 export class ObserveBatch {
-  readonly #send: (queries: readonly ServerQuery[]) => Promise<Observation>;
+  readonly #send: (take: () => readonly ServerQuery[]) => Promise<Observation>;
   #waiting: Waiting[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #isOnItsWay = false;
 
-  constructor(send: (queries: readonly ServerQuery[]) => Promise<Observation>) {
+  constructor(send: (take: () => readonly ServerQuery[]) => Promise<Observation>) {
     this.#send = send;
   }
 
   observe(query: ServerQuery): Promise<IndexedObservation> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ query, resolve, reject });
-      if (this.#waiting.length === MOST_QUERIES) this.#flush();
-      else
-        this.#timer ??= setTimeout(() => {
-          this.#flush();
-        }, WINDOW_MILLISECONDS);
+      this.#sendSoon();
     });
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const batch = this.#waiting;
-    this.#waiting = [];
-    this.#send(batch.map((one) => one.query)).then(
-      (observation) => {
-        for (const [queryIndex, one] of batch.entries()) one.resolve({ ...observation, queryIndex });
-      },
-      (error: unknown) => {
-        for (const one of batch) one.reject(error);
-      },
-    );
+  #sendSoon(): void {
+    if (this.#isOnItsWay || this.#waiting.length === 0) return;
+    this.#isOnItsWay = true;
+    setTimeout(() => void this.#sendNow(), WINDOW_MILLISECONDS);
+  }
+
+  async #sendNow(): Promise<void> {
+    const taken: { batch: readonly Waiting[] | null } = { batch: null };
+    const take = (most: number): readonly Waiting[] => {
+      const batch = this.#waiting.splice(0, most);
+      this.#isOnItsWay = false;
+      this.#sendSoon();
+      return batch;
+    };
+    try {
+      const observation = await this.#send(() =>
+        (taken.batch ??= take(MOST_QUERIES)).map((one) => one.query),
+      );
+      for (const [queryIndex, one] of (taken.batch ?? []).entries())
+        one.resolve({ ...observation, queryIndex });
+    } catch (error) {
+      // Without a connection everybody who waits for it hears why.
+      for (const one of taken.batch ?? take(Infinity)) one.reject(error);
+    }
   }
 }

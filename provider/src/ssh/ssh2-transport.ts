@@ -1,13 +1,18 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ClientChannel } from "ssh2";
-import { VllmServerError } from "../core/errors";
+import type { VllmServerError } from "../core/errors";
 import { ChannelSlots } from "./channel-slots";
 import { runChannel } from "./exec-channel";
+import { commandLate, connectionLost, noSession, refusesCommands } from "./exec-failure";
 import type { ExecOptions, ExecResult, Transport } from "./transport";
 
 /** OpenSSH allows 10 sessions on a connection (MaxSessions); two stay free for the user. */
 const MOST_CHANNELS = 8;
 /** How long a host may take to hear our goodbye before the socket is dropped. */
 const GOODBYE_MILLISECONDS = 1000;
+/** Pauses of 0.1 to 1.6 s, 3 s together. */
+const MOST_REFUSALS = 5;
+const FIRST_PAUSE_MILLISECONDS = 50;
 
 /** A Transport that also tells whether it still works. */
 export interface Connection extends Transport {
@@ -47,19 +52,27 @@ export class Ssh2Transport implements Connection {
   }
 
   async exec(command: string, options: ExecOptions): Promise<ExecResult> {
-    await this.#slots.acquire();
-    const place = { isFree: false };
-    const free = (): void => {
-      if (!place.isFree) this.#slots.release();
-      place.isFree = true;
-    };
-    try {
-      const running = await this.#open(command, options, free);
-      if (running === null) return await this.exec(command, options);
-      return await this.#bounded(running, options.deadlineSeconds);
-    } catch (error) {
-      if (!this.isOpen) free();
-      throw error;
+    for (let refusals = 0; ;) {
+      await this.#slots.acquire();
+      const place = { isFree: false };
+      const free = (): void => {
+        if (!place.isFree) this.#slots.release();
+        place.isFree = true;
+      };
+      try {
+        const running = await this.#open(command, options, free);
+        if (running !== null) return await this.#bounded(running, options.deadlineSeconds);
+        // The host lets fewer in than we thought. Alone, it can only be late in counting the last one out.
+        const isAlone = !this.#slots.shrink();
+        free();
+        if (!isAlone) continue;
+        refusals += 1;
+        if (refusals > MOST_REFUSALS) throw noSession(this.#label);
+        await delay(FIRST_PAUSE_MILLISECONDS * 2 ** refusals);
+      } catch (error) {
+        if (!this.isOpen) free();
+        throw error;
+      }
     }
   }
 
@@ -67,7 +80,7 @@ export class Ssh2Transport implements Connection {
     this.#break("it was closed on this side");
   }
 
-  /** null: the host lets fewer channels in than we thought; the place was given back. */
+  /** null: the host opens no channel more. */
   async #open(command: string, options: ExecOptions, free: () => void): Promise<Running | null> {
     const opened = await this.#orBroken<Running | Error>(
       (resolve) => {
@@ -85,16 +98,9 @@ export class Ssh2Transport implements Connection {
       () => undefined,
     );
     if (!(opened instanceof Error)) return opened;
-    const isRefusedChannel = "reason" in opened;
-    const isRoomLater = isRefusedChannel && this.#slots.shrink();
+    if ("reason" in opened) return null;
     free();
-    if (isRoomLater) return null;
-    throw new VllmServerError({
-      code: isRefusedChannel ? "CONNECTION_LOST" : "PERMISSION_DENIED",
-      summary: `Cannot run a command on ${this.#label}: ${isRefusedChannel ? "the host opens no session" : "the host refuses commands"}, need an account that may run commands over SSH`,
-      evidence: opened.message,
-      retryable: isRefusedChannel,
-    });
+    throw refusesCommands(this.#label, opened.message);
   }
 
   #bounded({ channel, result: ended }: Running, seconds: number): Promise<ExecResult> {
@@ -103,12 +109,12 @@ export class Ssh2Transport implements Connection {
       (resolve, reject) => {
         timer = setTimeout(() => {
           channel.close();
-          reject(this.#late(seconds));
+          reject(commandLate(this.#label, seconds));
         }, seconds * 1000);
         ended.then((result) => {
           // ssh2 closes the channels of a dead connection too; without an exit that was no end of the command.
           if (this.isOpen || result.exitCode !== null || result.signal !== null) resolve(result);
-          else reject(this.#lost());
+          else reject(connectionLost(this.#label, this.#ending));
         }, reject);
       },
       () => {
@@ -122,7 +128,7 @@ export class Ssh2Transport implements Connection {
     start: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
     cleanUp: () => void,
   ): Promise<T> {
-    if (!this.isOpen) throw this.#lost();
+    if (!this.isOpen) throw connectionLost(this.#label, this.#ending);
     let fail: (error: VllmServerError) => void = () => undefined;
     try {
       return await new Promise<T>((resolve, reject) => {
@@ -139,7 +145,7 @@ export class Ssh2Transport implements Connection {
   #break(reason: string): void {
     if (this.#ending !== null) return;
     this.#ending = reason;
-    for (const fail of [...this.#running]) fail(this.#lost());
+    for (const fail of [...this.#running]) fail(connectionLost(this.#label, this.#ending));
     for (const one of [this.#client, ...[...this.#jumps].reverse()]) {
       one.end();
       const timer = setTimeout(() => one.destroy(), GOODBYE_MILLISECONDS);
@@ -148,23 +154,5 @@ export class Ssh2Transport implements Connection {
         clearTimeout(timer);
       });
     }
-  }
-
-  #lost(): VllmServerError {
-    return new VllmServerError({
-      code: "CONNECTION_LOST",
-      summary: `Cannot finish the command on ${this.#label}: the SSH connection broke, need one that lasts`,
-      evidence: this.#ending ?? undefined,
-      change: "run it again: what was done stays, and the next run goes on from there",
-      retryable: true,
-    });
-  }
-
-  #late(seconds: number): VllmServerError {
-    return new VllmServerError({
-      code: "AGENT_DEADLINE",
-      summary: `Cannot finish the command on ${this.#label}: no end within ${String(seconds)} s`,
-      retryable: true,
-    });
   }
 }

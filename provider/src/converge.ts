@@ -30,6 +30,8 @@ export interface ConvergeTask {
   readonly serverId: string;
   readonly agent: HostAgent;
   readonly report: Report;
+  /** Of this resource, from its create on. */
+  readonly claimId: string;
   /** user@machine of whoever runs the CLI. */
   readonly createdBy: string;
   readonly now: () => Date;
@@ -183,15 +185,16 @@ class Run {
         `Cannot create ${this.serverName()}: the host already has this server (${owner.serverId}) of ${owner.project}/${owner.stack}, ` +
         `created by ${owner.createdBy} at ${owner.createdAt}`,
       change:
-        `destroy it from the stack that has it; if that state is lost, set "confirmed" to false in ` +
-        `${observed.server.stateFolder ?? "its state folder"}/owner.json on the host and run \`pulumi up\` again`,
+        `destroy it from the stack that has it; if that state is lost, or \`host\` is another name of the same machine, ` +
+        `set "confirmed" to false in ${observed.server.stateFolder ?? "its state folder"}/owner.json on the host and run ` +
+        `\`pulumi up\` again: it takes the server over`,
       retryable: false,
     });
   }
 
   private owner(): OwnerRecord {
-    const { urn, createdBy, now } = this.task;
-    const owner = { serverId: this.serverId, urn, ...parseUrn(urn), createdBy };
+    const { urn, createdBy, claimId, now } = this.task;
+    const owner = { serverId: this.serverId, urn, ...parseUrn(urn), createdBy, claimId };
     return { ...owner, createdAt: now().toISOString(), confirmed: false };
   }
 

@@ -13,6 +13,8 @@ export interface DismantleTask {
   readonly spec: Spec;
   readonly urn: string;
   readonly serverId: string;
+  /** null: not recorded, then the id decides alone. */
+  readonly claimId: string | null;
   readonly agent: HostAgent;
   readonly report: Report;
   readonly client: string;
@@ -26,6 +28,7 @@ export async function dismantle({
   spec,
   urn,
   serverId,
+  claimId,
   agent,
   report,
   client,
@@ -33,6 +36,11 @@ export async function dismantle({
   const observed = await look(agent, { spec, urn, serverId });
   if (observed.server.status === "absent") {
     report.info("nothing of it is on the host any more");
+    return;
+  }
+  const claimedBy = observed.server.owner?.claimId ?? null;
+  if (claimId !== null && claimedBy !== null && claimId !== claimedBy) {
+    report.info("a newer resource has taken it over: it is left alone");
     return;
   }
   const { project, stack } = parseUrn(urn);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { converge, type ConvergeResult } from "./converge";
+import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
 import { derivedOutputs, derivedOutputsKnown } from "./core/derived-outputs";
 import { describeDiff, describeDrift, diffContext, diffInputs } from "./core/diff";
 import { recovery } from "./core/drift";
@@ -24,6 +24,9 @@ import { hostIdentity } from "./ssh/host-identity";
  * names and meanings for ever; what changes is behind it. check and diff never open a connection: the engine serialises them.
  */
 export const v1 = { check, diff, create, read, update, delete: remove };
+
+/** Output of our own beside the outputs; Pulumi hides such names in diffs. */
+const CLAIM = "__claim";
 
 interface CheckResult {
   readonly inputs: Wire;
@@ -85,27 +88,31 @@ function identityOf(inputs: Wire): string {
 async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
   const { spec, urn } = declared(inputs);
   const slug = serverSlug(parseUrn(urn).name);
-  const result = await convergeFor(spec, urn, "create", `${slug}-${randomBytes(4).toString("hex")}`);
-  return { id: result.serverId, outs: await outcome(result, spec, urn, inputs) };
+  const claimId = randomBytes(4).toString("hex");
+  const serverId = `${slug}-${randomBytes(4).toString("hex")}`;
+  const result = await convergeFor({ spec, urn, verb: "create", serverId, claimId });
+  return { id: result.serverId, outs: await outcome(result, spec, urn, { ...inputs, [CLAIM]: claimId }) };
 }
 
-async function update(id: string, _olds: Wire, news: Wire): Promise<{ outs: Wire }> {
+async function update(id: string, olds: Wire, news: Wire): Promise<{ outs: Wire }> {
   const { spec, urn } = declared(news);
-  return { outs: await outcome(await convergeFor(spec, urn, "update", id), spec, urn, news) };
+  const claimId = claimOf(olds) ?? randomBytes(4).toString("hex");
+  const result = await convergeFor({ spec, urn, verb: "update", serverId: id, claimId });
+  return { outs: await outcome(result, spec, urn, { ...news, [CLAIM]: claimId }) };
+}
+
+function claimOf(outputs: Wire): string | null {
+  const claimId = outputs[CLAIM];
+  return typeof claimId === "string" ? claimId : null;
 }
 
 function convergeFor(
-  spec: Spec,
-  urn: string,
-  verb: "create" | "update",
-  serverId: string,
+  task: Pick<ConvergeTask, "spec" | "urn" | "verb" | "serverId" | "claimId">,
 ): Promise<ConvergeResult> {
+  const { spec, urn } = task;
   watchParent();
   return converge({
-    spec,
-    urn,
-    verb,
-    serverId,
+    ...task,
     agent: agentFor(spec.host, spec.timeouts.connect),
     report: reportTo(urn, spec),
     createdBy: `${userInfo().username}@${hostname()}`,
@@ -155,6 +162,7 @@ async function remove(id: string, props: Wire): Promise<void> {
       spec,
       urn,
       serverId: id,
+      claimId: claimOf(props),
       agent,
       report: reportTo(urn, spec),
       client: `${userInfo().username}@${hostname()}`,

@@ -24,6 +24,7 @@ OWNER = {
     "createdBy": "ann@laptop",
     "createdAt": "2026-12-01T10:00:00.000Z",
     "confirmed": False,
+    "claimId": "c1a1",
 }
 
 

@@ -26,11 +26,12 @@ class OwnershipTest(HostCase):
         ownership.confirm(ID)
         self.assertEqual(self.owner(), {**OWNER, "confirmed": True})
 
-    def test_a_second_claim_keeps_who_made_it_when_and_confirmed(self):
+    def test_a_second_claim_keeps_who_made_it_when_and_confirmed_and_is_the_one_that_counts(self):
         self.record(ID, owner={**OWNER, "confirmed": True})
-        later = {**OWNER, "createdBy": "bob@desk", "createdAt": "2026-12-02T00:00:00.000Z", "name": "renamed"}
+        now = {"createdBy": "bob@desk", "createdAt": "2026-12-02T00:00:00.000Z"}
+        later = {**OWNER, **now, "name": "renamed", "claimId": "c2a2"}
         ownership.claim(ID, {"kind": "claim", "owner": later})
-        self.assertEqual(self.owner(), {**OWNER, "name": "renamed", "confirmed": True})
+        self.assertEqual(self.owner(), {**OWNER, "name": "renamed", "claimId": "c2a2", "confirmed": True})
 
     def test_a_confirmed_record_of_the_same_urn_is_somebody_elses(self):
         self.record("chat-99999999", owner={**OWNER, "serverId": "chat-99999999", "confirmed": True})

@@ -54,6 +54,7 @@ export const owner: OwnerRecord = {
   createdBy: "ann@laptop",
   createdAt: "2026-12-01T10:00:00.000Z",
   confirmed: true,
+  claimId: "c1a1",
 };
 
 export function gpu(index: number, parts: Partial<GpuSeen> = {}): GpuSeen {

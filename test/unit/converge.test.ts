@@ -28,6 +28,7 @@ async function run(
     urn: URN,
     verb: "create",
     serverId: "kimi-new00000",
+    claimId: "c1a1",
     agent: host,
     report: {
       progress: () => undefined,
@@ -80,6 +81,15 @@ describe("converge", () => {
   it("goes on under the id of the unfinished create that it finds", async () => {
     const host = new ToldHost({ owner: { ...owner, confirmed: false } });
     expect((await run(host)).result.serverId).toBe(SERVER_ID);
+  });
+
+  it("claims anew what an older resource of its name began, so that the end of that one ends nothing", async () => {
+    const host = new ToldHost({ owner: { ...owner, confirmed: false, claimId: "01de" } });
+    const { result } = await run(host);
+    expect(result).toMatchObject({
+      observed: { server: { owner: { serverId: SERVER_ID, claimId: "c1a1" } } },
+    });
+    expect(host.calls[1]).toBe("claim start wait");
   });
 
   it("refuses to create a server that is confirmed to be there, untouched; an update knows that it is its own", async () => {

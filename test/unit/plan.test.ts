@@ -90,6 +90,11 @@ describe("plan", () => {
     expect(steps[0]).toEqual({ ...stop, drainSeconds: 300, killAfterSeconds: 315 });
   });
 
+  it("claims a running server that another resource of the name began, and leaves it running", () => {
+    const server = runningServer(plain, { owner: { ...owner, claimId: "01de" } });
+    expect(planFor(plain, { server })).toEqual([{ kind: "claim", owner: unconfirmed }]);
+  });
+
   it("keeps the record of an absent server out of the plan of one that is there", () => {
     expect(planFor(plain, { server: { ...absentServer, status: "stopped", owner } })).toEqual([start, wait]);
   });

@@ -13,6 +13,8 @@ export const ownerRecordSchema = z.object({
   /** ISO 8601, UTC. */
   createdAt: z.string(),
   confirmed: z.boolean(),
+  /** Made anew by each create: tells a resource from the older one whose server it took over. null: of an earlier version. */
+  claimId: z.string().nullable(),
 });
 export type OwnerRecord = z.infer<typeof ownerRecordSchema>;
 

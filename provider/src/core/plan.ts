@@ -20,7 +20,8 @@ export function plan(
   owner: OwnerRecord,
   fatalPatterns: readonly string[],
 ): readonly Step[] {
-  const claim: readonly Step[] = observed.server.owner === null ? [{ kind: "claim", owner }] : [];
+  const isClaimed = observed.server.owner?.claimId === owner.claimId;
+  const claim: readonly Step[] = isClaimed ? [] : [{ kind: "claim", owner }];
   const wait = waitStep(spec, desired, fatalPatterns);
   if (runsAsDesired(desired, observed)) {
     return [

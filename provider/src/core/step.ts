@@ -9,7 +9,7 @@ import type { ProbeKind, RestartPolicy } from "./spec";
 export type Step =
   ClaimStep | OverlayStep | StopStep | StartStep | WaitStep | PolicyStep | ConfirmStep | ForgetStep;
 
-/** Writes the owner record, unconfirmed when it is new. Refuses a confirmed record of another resource. */
+/** Writes the owner record, unconfirmed when it is new; a known one stays as it is but for whose it is now. Refuses a confirmed record of another resource. */
 export interface ClaimStep {
   readonly kind: "claim";
   readonly owner: OwnerRecord;

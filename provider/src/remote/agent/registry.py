@@ -87,7 +87,12 @@ def read_owner(server_id: str) -> Optional[dict[str, Any]]:
     found = records.read_json(paths.server_folder(server_id) / "owner.json")
     if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in _OWNER_TEXTS):
         return None
-    return {**{name: found[name] for name in _OWNER_TEXTS}, "confirmed": found.get("confirmed") is True}
+    claim_id = found.get("claimId")
+    return {
+        **{name: found[name] for name in _OWNER_TEXTS},
+        "confirmed": found.get("confirmed") is True,
+        "claimId": claim_id if isinstance(claim_id, str) else None,
+    }
 
 
 def ids_of_urn(urn: str) -> list[str]:

@@ -52,6 +52,21 @@ class StepsTest(ApplyCase):
         )
         self.assertEqual(["start", "wait"], [result["kind"] for result in results])
 
+    def test_a_start_that_was_seen_to_fail_is_not_tried_again_behind_everybodys_back(self) -> None:
+        """As if the client had died before it could stop what is left."""
+        failing = self.launch({"exit_after": 0.2, "exit_code": 3}, restart=(5, 600, 1))
+        self.apply({"kind": "start", "launch": failing}, wait_step())
+        self.until(lambda: self.run_json()["state"] == "gave-up")
+        self.assertEqual(
+            [(1, 3)], [(entry["generation"], entry["code"]) for entry in self.run_json()["exits"]]
+        )
+
+    def test_the_next_policy_step_allows_restarts_again(self) -> None:
+        self.apply(self.start_step(restart=(5, 600, 0)), wait_step(timeoutSeconds=0.2))
+        self.apply({"kind": "policy", "restart": {"max": 5, "withinSeconds": 600, "delaySeconds": 0}})
+        kill(run_record.living(self.run_json(), "leader"))
+        self.until(lambda: self.run_json()["generation"] == 2)
+
     def test_a_plan_made_for_something_else_is_refused(self) -> None:
         refused = self.refusal(self.start_step(), expect={"generation": 3, "leaderPid": 77})
         self.assertEqual(("CHANGED_MEANWHILE", True), (refused.code, refused.retryable))

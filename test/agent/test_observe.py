@@ -135,6 +135,11 @@ class ObserveTest(HostCase):
             self.record(ID, ready={"generation": proven})
             self.assertEqual(self.observe()["server"]["ready"], told)
 
+    def test_the_restart_policy_is_told_as_it_stands(self):
+        standing = {"max": 0, "withinSeconds": 600, "delaySeconds": 1}
+        self.record(ID, launch=self.launch(), run=self.run, policy=standing)
+        self.assertEqual(self.observe()["server"]["launch"]["restart"], standing)
+
     def test_a_health_check_that_fails_is_unresponsive(self):
         self.server(health=503)
         self.supervised()

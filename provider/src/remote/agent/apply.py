@@ -58,6 +58,7 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
             if kind == "wait":
                 host.close()
                 if result["wait"]["outcome"] != "ready":
+                    restart_policy.suspend(server_id)
                     break
     return results
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agent import paths, records
@@ -33,17 +34,42 @@ def allows(policy: RestartPolicy, restarts_at: list[float], unserved: int, now: 
 
 def current(server_id: str, fallback: RestartPolicy) -> RestartPolicy:
     """policy.json as it stands now, so that limits can change under a running supervisor."""
-    found = records.read_json(paths.server_folder(server_id) / "policy.json")
+    found = records.read_json(_path(server_id))
     try:
         return RestartPolicy.parse(found)
     except (TypeError, KeyError, ValueError):
         return fallback
 
 
+def standing(server_id: str, launch: dict[str, Any]) -> dict[str, Any]:
+    """What counts now, in the form of a declaration; differs from the launch's own while it is suspended."""
+    found = current(server_id, RestartPolicy.parse(launch["restart"]))
+    return {
+        "max": found.max,
+        "withinSeconds": found.within_seconds,
+        "delaySeconds": found.delay_seconds,
+    }
+
+
+def suspend(server_id: str) -> None:
+    """No automatic start until the policy is written again: whoever watched this start saw it fail, and is told so.
+
+    Should the client die before it has stopped what is left, nothing goes on trying behind everybody's back.
+    """
+    found = records.read_json(_path(server_id))
+    if isinstance(found, dict):
+        with records.best_effort():
+            records.write_json(_path(server_id), {**found, "max": 0})
+
+
 def write(server_id: str, restart: dict[str, Any]) -> None:
     """Step policy: from the next death on these limits count. launch.json says the same, for whoever compares."""
     folder = paths.server_folder(server_id)
-    records.write_json(folder / "policy.json", restart)
+    records.write_json(_path(server_id), restart)
     launch = records.read_json(folder / "launch.json")
     if isinstance(launch, dict):
         records.write_json(folder / "launch.json", {**launch, "restart": restart})
+
+
+def _path(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "policy.json"

@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import logs, paths, records, run_record
+from agent import logs, paths, records, restart_policy, run_record
 from agent.processes import Process
 from agent.registry import Server
 from agent.status import status_of
 
-_LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames", "restart")
+_LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames")
 
 
 def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "status": status_of(server),
         "owner": server.owner,
         "generation": run_record.generation_of(server.run),
-        "launch": _launch(server.launch),
+        "launch": _launch(server),
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
         "ready": server.ready_of_launch(),
@@ -49,10 +49,15 @@ def is_intact(model_path: str) -> bool:
     return bool(entries) and all(os.path.exists(entry.path) for entry in entries)
 
 
-def _launch(launch: Optional[dict[str, Any]]) -> Optional[dict[str, Any]]:
+def _launch(server: Server) -> Optional[dict[str, Any]]:
+    launch = server.launch
     if launch is None:
         return None
-    return {**{name: launch[name] for name in _LAUNCH_FIELDS}, "gpuUuids": launch.get("gpuUuids") or []}
+    return {
+        **{name: launch[name] for name in _LAUNCH_FIELDS},
+        "restart": restart_policy.standing(server.server_id, launch),
+        "gpuUuids": launch.get("gpuUuids") or [],
+    }
 
 
 def _restarts(server: Server) -> int:

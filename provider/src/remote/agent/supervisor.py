@@ -144,18 +144,27 @@ class Supervisor:
     def _restart(self) -> str:
         """Waits and starts again: "running", or "stopped" (on purpose) or "gave-up" (limit reached)."""
         while True:
-            policy = restart_policy.current(self.plan.server_id, self.plan.restart)
             if self._is_unwanted():
                 return "stopped"
-            if not restart_policy.allows(policy, self.restarts_at, self.unserved, time.monotonic()):
+            policy = self._policy()
+            if not self._allows(policy):
                 return "gave-up"
             self.file.waits(policy.delay_seconds)
             if not self._wait(policy.delay_seconds):
                 return "stopped"
+            # Limits can have changed meanwhile: whoever watched the start that failed has forbidden the next one.
+            if not self._allows(self._policy()):
+                return "gave-up"
             self.restarts_at.append(time.monotonic())
             if not self._start():
                 return "running"
             self.unserved += 1
+
+    def _policy(self) -> restart_policy.RestartPolicy:
+        return restart_policy.current(self.plan.server_id, self.plan.restart)
+
+    def _allows(self, policy: restart_policy.RestartPolicy) -> bool:
+        return restart_policy.allows(policy, self.restarts_at, self.unserved, time.monotonic())
 
     def _wait(self, seconds: float) -> bool:
         """False: the server is not wanted any more."""

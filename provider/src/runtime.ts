@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
 import { derivedOutputs, derivedOutputsKnown } from "./core/derived-outputs";
 import { describeDiff, describeDrift, diffContext, diffInputs } from "./core/diff";
@@ -56,8 +57,7 @@ interface DiffResult {
 async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
   const before = fromWire(olds).inputs;
   const after = fromWire(news);
-  const hosts = { oldHost: identityOf(before), newHost: identityOf(after.inputs) };
-  const result = diffInputs(before, after.inputs, hosts);
+  const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs));
   const drift = driftIn(before);
   const context = diffContext(before);
   const repair = describeDrift(drift, result, context);
@@ -77,6 +77,12 @@ async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
 function driftIn(outputs: Wire): readonly string[] {
   const drift = outputs["drift"];
   return Array.isArray(drift) ? drift.map(String) : [];
+}
+
+/** The same words mean the same host, today's SSH configuration being one: it is read only where they differ. */
+function hostsOf(before: Wire, after: Wire): { readonly oldHost: string; readonly newHost: string } {
+  if (isDeepStrictEqual(before["host"], after["host"])) return { oldHost: "", newHost: "" };
+  return { oldHost: identityOf(before), newHost: identityOf(after) };
 }
 
 /** "": not readable. Whether the host is known yet is for the comparison to judge. */

@@ -75,14 +75,21 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
 
   /** @param name unique in the stack; the server's folder and process on the host are named after it */
   constructor(name: string, args: VllmServerArgs, options?: CustomResourceOptions) {
-    super(
-      blob,
-      name,
-      { ...fromProvider, ...withSecretInputs(args), __urn: urnOf(name, options) },
-      mergeOptions(options, { additionalSecretOutputs: [...SECRET_OUTPUTS] }),
-      MODULE,
-      TYPE,
-    );
+    const inputs = { ...fromProvider, ...withSecretInputs(args), __urn: urnOf(name, options) };
+    const own = mergeOptions(options, { additionalSecretOutputs: [...SECRET_OUTPUTS] });
+    // Pulumi takes four stack traces for every property, for its report of leaked promises: 25 ms of each server.
+    // Where the resource was declared it finds out with a limit of its own.
+    const { stackTraceLimit } = Error;
+    if (process.env["PULUMI_DEBUG_PROMISE_LEAKS"] === undefined) Error.stackTraceLimit = 0;
+    try {
+      super(blob, name, inputs, own, MODULE, TYPE);
+    } catch (error) {
+      Error.stackTraceLimit = stackTraceLimit;
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
   }
 }
 

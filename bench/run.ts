@@ -1,0 +1,41 @@
+import { realVllm, standIn } from "./candidates.ts";
+import { measureFleet } from "./fleet.ts";
+import { machineFacts } from "./machine.ts";
+import { measureStart } from "./start.ts";
+import { measureVerbs } from "./verbs.ts";
+
+/**
+ * node bench/run.ts [stand-in] [real] [verbs] [fleet] [--servers 200] [--hosts 20]: prints Markdown. Without a part: all.
+ * Each part measures its peer in the same run.
+ */
+
+const PARTS: Readonly<Record<string, () => Promise<string>>> = {
+  "stand-in": () => measured(standIn(), 5),
+  real: () => measured(realVllm(), 3),
+  verbs: measureVerbs,
+  fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
+};
+
+async function measured(making: ReturnType<typeof standIn>, repetitions: number): Promise<string> {
+  const candidate = await making;
+  try {
+    return await measureStart(candidate, repetitions);
+  } finally {
+    candidate.remove();
+  }
+}
+
+function option(name: string, otherwise: number): number {
+  const at = process.argv.indexOf(`--${name}`);
+  return at === -1 ? otherwise : Number(process.argv[at + 1]);
+}
+
+const wanted = process.argv.slice(2).filter((word) => word in PARTS);
+console.log(
+  machineFacts()
+    .map((fact) => `- ${fact}`)
+    .join("\n"),
+);
+for (const name of wanted.length > 0 ? wanted : Object.keys(PARTS)) {
+  console.log(`\n${(await PARTS[name]?.()) ?? ""}`);
+}

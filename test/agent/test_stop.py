@@ -177,6 +177,7 @@ class StrangerTest(ActingCase):
         self.assertTrue(os.path.exists(f"/dev/shm/{self.shm}"))
         self.assertEqual([], os.listdir(temp))
         self.assertEqual("stopped", self.run_json()["state"])
+        self.assertTrue(self.supervisor_gone())
 
     def test_without_a_record_the_marker_finds_what_is_ours(self) -> None:
         self.start({"engine": {"shm": self.shm}})

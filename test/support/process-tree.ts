@@ -30,6 +30,17 @@ export function executableOf(pid: number): string | null {
   }
 }
 
+/** Its command line, "" when it is gone or not ours to read. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, "utf8")
+      .replaceAll("\0", " ")
+      .trim();
+  } catch {
+    return "";
+  }
+}
+
 /** SIGKILL; a process that is already gone is fine. */
 export function killQuietly(pid: number): void {
   try {

@@ -47,9 +47,11 @@ def exit_of(run: dict[str, Any], generation: int) -> Optional[dict[str, Any]]:
 
 
 def closed(run: dict[str, Any], state: str) -> dict[str, Any]:
-    """The same record once nothing of the server lives any more."""
+    """The same record once nothing of the server lives any more. Numbers of another boot may be somebody's in
+    this one: they go with the boot id that they belong to."""
     return {
         **run,
+        "supervisor": run.get("supervisor") if living(run, "supervisor") else None,
         "bootId": processes.boot_id(),
         "leader": None,
         "sessions": [],

@@ -16,6 +16,7 @@ import type { Report } from "./live-start";
 import { look } from "./look";
 import { fromWire, initError, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
+import { HookError } from "./pulumi/hook-error";
 import { watchParent } from "./pulumi/parent-watch";
 import { agentFor } from "./remote/connection-pool";
 import { hostIdentity } from "./ssh/host-identity";
@@ -130,7 +131,7 @@ function convergeFor(
 async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: Wire): Promise<Wire> {
   if (result.kind === "converged")
     return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
-  const error = presentable(result.error, spec);
+  const error = presentable(result.error, spec, urn);
   if (!result.touched) throw error;
   const agent = agentFor(spec.host, spec.timeouts.connect);
   const seen = await look(agent, { spec, urn, serverId: result.serverId }).then(
@@ -155,7 +156,7 @@ async function read(id: string, props: Wire): Promise<{ id: string; props: Wire 
     await engineLog().flush();
     return { id, props: { ...props, ...toWire(outputs) } };
   } catch (error) {
-    throw presentable(error, spec);
+    throw presentable(error, spec, urn);
   }
 }
 
@@ -174,7 +175,7 @@ async function remove(id: string, props: Wire): Promise<void> {
       client: `${userInfo().username}@${hostname()}`,
     });
   } catch (error) {
-    throw presentable(error, spec);
+    throw presentable(error, spec, urn);
   }
 }
 
@@ -202,10 +203,8 @@ function reportTo(urn: string, spec: Spec): Report {
   };
 }
 
-/** The dynamic provider prints an error's stack where it can; users get the message, redacted, and nothing else. */
-function presentable(error: unknown, spec: Spec): Error {
+/** Users get the message, redacted, and nothing else. */
+function presentable(error: unknown, spec: Spec, urn: string): Error {
   const message = redact(spec, error instanceof Error ? error.message : String(error));
-  const shown = new Error(message, { cause: error });
-  shown.stack = message;
-  return shown;
+  return new HookError(`VllmServer ${parseUrn(urn).name}`, message, error);
 }

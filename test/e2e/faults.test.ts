@@ -120,6 +120,9 @@ describe("a host that must not be trusted", () => {
         /Cannot trust host \S+: it shows ssh-ed25519 key SHA256:\S+, need the known ssh-ed25519/,
       );
       expect(stdout).toMatch(/change: if the machine was set up anew: ssh-keygen -R/);
+      // Once, with the resource; the stack only says where to look.
+      expect(stdout).not.toContain("Error: Cannot trust host");
+      expect(stdout).toContain("VllmServer suspect: it failed, and the reason stands with it");
       expect(seconds).toBeLessThan(30);
       const after = (await bed.project.servers())[0];
       expect(plain(after)).toEqual(plain(before));

@@ -38,8 +38,11 @@ export async function gpuHost(options: { readonly version?: string } = {}): Prom
     idleMib: gpuMemoryMib()[0] ?? 0,
     serverFolders: () => readdirSync(state).filter((name) => /-[0-9a-f]{8}$/.test(name)),
     close: async () => {
-      await bed.close();
-      rmSync(standInFolder, { recursive: true, force: true });
+      try {
+        await bed.close();
+      } finally {
+        rmSync(standInFolder, { recursive: true, force: true });
+      }
     },
   };
 }

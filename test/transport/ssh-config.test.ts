@@ -123,6 +123,7 @@ test("every option that is used is taken over, with its tokens", async () => {
       areDefaultFiles: false,
       identitiesOnly: true,
       agentSocket: process.env["SSH_AUTH_SOCK"] ?? null,
+      isAgentGiven: false,
     },
     hostKeys: {
       pinned: null,

@@ -36,8 +36,9 @@ export interface HostSpec {
   /** An OpenSSH public key line or "SHA256:..." fingerprint; pins the host key. */
   readonly hostKey: string | null;
   readonly proxy: HostSpec | null;
-  /** Tries for connection errors; 0 = without limit until timeouts.connect. */
+  /** Tries for connection errors; 0 or less = without limit until timeouts.connect. */
   readonly dialErrorLimit: number;
+  /** 0 = without limit until timeouts.connect. */
   readonly perDialTimeoutSeconds: number;
   readonly knownHostsFile: string | null;
   readonly sshConfigFile: string | null;
@@ -87,5 +88,6 @@ export const DEFAULTS = {
   readonly probe: ProbeKind;
   readonly timeouts: Timeouts;
   readonly dialErrorLimit: number;
+  /** 0 = without limit until timeouts.connect. */
   readonly perDialTimeoutSeconds: number;
 };

@@ -28,7 +28,7 @@ export interface HostArgs {
   readonly hostKey?: Input<string> | undefined;
   /** The jump host to go through. Default: ProxyJump of ~/.ssh/config, else none. */
   readonly proxy?: Input<ProxyArgs> | undefined;
-  /** Tries for connection errors (never for a wrong key or password); 0 = until timeouts.connect is over. Default 10. */
+  /** Tries for connection errors (never for a wrong key or password); 0 or -1 = until timeouts.connect is over. Default 10. */
   readonly dialErrorLimit?: Input<number> | undefined;
   /** Seconds one try may take; 0 = until timeouts.connect is over. Default 15. */
   readonly perDialTimeout?: Input<number> | undefined;

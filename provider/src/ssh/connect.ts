@@ -38,7 +38,7 @@ async function dialChain(chain: readonly Target[], millisecondsLeft: number): Pr
       clients.push(
         await dial(target, {
           openStream: through === undefined ? null : () => forward(through, target),
-          timeoutMilliseconds: Math.min(target.dialTimeoutSeconds * 1000, end - performance.now()),
+          timeoutMilliseconds: Math.min(dialMilliseconds(target), end - performance.now()),
         }),
       );
     }
@@ -47,6 +47,11 @@ async function dialChain(chain: readonly Target[], millisecondsLeft: number): Pr
     for (const client of clients.reverse()) client.end();
     throw error;
   }
+}
+
+/** 0 is no limit of its own: all tries together have one anyway. */
+function dialMilliseconds({ dialTimeoutSeconds }: Target): number {
+  return dialTimeoutSeconds === 0 ? Infinity : dialTimeoutSeconds * 1000;
 }
 
 /** A channel of the jump host to the next one. */

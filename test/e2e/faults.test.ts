@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { HostProcess } from "../support/bed";
@@ -146,8 +146,10 @@ describe("a record that no longer tells the truth", () => {
     expect((await bed.project.up()).code).toBe(0);
     const recordPath = join(String((await outputs())["logPath"]), "../../run.json");
     const record: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(recordPath, "utf8"));
-    // As after a power failure: all gone at once, and the numbers given to somebody else.
+    // As after a power failure: all gone at once, memory too, and the numbers given to somebody else.
+    const sharedMemory = bed.sharedMemory();
     for (const process of bed.processes()) killQuietly(process.pid);
+    for (const path of sharedMemory) rmSync(path, { force: true });
     const numbers = { pid, startTicks: Number(startOf(pid)) };
     const forged = {
       leader: numbers,
@@ -160,12 +162,14 @@ describe("a record that no longer tells the truth", () => {
     expect((await bed.project.up()).code).toBe(0);
     expect(await outputs()).toMatchObject({ status: "ready", generation: 2 });
     // The same boot, but the numbers were used again: started later than the record says.
+    expect(bed.sharedMemory()).toHaveLength(2);
     for (const process of bed.processes()) killQuietly(process.pid);
     const reused = { pid, startTicks: numbers.startTicks - 1 };
     const again: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(recordPath, "utf8"));
     const sessions = [{ sid: pid, startTicks: reused.startTicks, generation: 2 }];
     writeFileSync(recordPath, JSON.stringify({ ...again, leader: reused, supervisor: reused, sessions }));
     await destroyWhole();
+    expect(bed.sharedMemory()).toEqual([]);
     expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
   });
 });

@@ -5,6 +5,7 @@ import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
 import { derivedOutputs, derivedOutputsKnown } from "./core/derived-outputs";
 import { describeDiff, describeDrift, diffContext, diffInputs } from "./core/diff";
 import { recovery } from "./core/drift";
+import { VllmServerError } from "./core/errors";
 import { serverSlug } from "./core/identity";
 import { serverOutputs, toWire } from "./core/outputs";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
@@ -133,12 +134,18 @@ async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: 
     return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
   const error = presentable(result.error, spec, urn);
   if (!result.touched) throw error;
-  const agent = agentFor(spec.host, spec.timeouts.connect);
-  const seen = await look(agent, { spec, urn, serverId: result.serverId }).then(
-    (observed) => toWire(serverOutputs(spec, observed, null)),
-    () => ({ ...derivedOutputs(spec), status: "unknown" }),
-  );
+  const seen = await lastSight(result.error, spec, urn, result.serverId);
   throw initError(result.serverId, { ...inputs, ...seen }, [error.message]);
+}
+
+/** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
+async function lastSight(error: unknown, spec: Spec, urn: string, serverId: string): Promise<Wire> {
+  const unknown = { ...derivedOutputs(spec), status: "unknown" };
+  if (error instanceof VllmServerError && error.code === "HOST_UNREACHABLE") return unknown;
+  return look(agentFor(spec.host, spec.timeouts.connect), { spec, urn, serverId }).then(
+    (observed) => toWire(serverOutputs(spec, observed, null)),
+    () => unknown,
+  );
 }
 
 /** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */

@@ -231,6 +231,8 @@ function environment(
     PULUMI_BACKEND_URL: `file://${join(folder, ".state")}`,
     PULUMI_CONFIG_PASSPHRASE: "",
     PULUMI_SKIP_UPDATE_CHECK: "true",
+    // node_modules holds packages with plugins that no program here uses; the CLI would look for each on the network.
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     // Without it there is no --event-log.
     PULUMI_DEBUG_COMMANDS: "true",
     ...over,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killQuietly } from "../test/support/process-tree.ts";
+import { demandGoingOn } from "./interruption.ts";
 
 /** How a running server was started: enough to start it again by hand. */
 export interface Recipe {
@@ -41,6 +42,7 @@ export async function bareStart(recipe: Recipe, port: number, model: string): Pr
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
     for (;;) {
+      demandGoingOn();
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error("the bare start ended before it answered");
       if (await answers(port, model)) return (performance.now() - begin) / 1000;

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TINY_LLAMA, writeCheckpoint } from "../test/support/checkpoints.ts";
-import { descendantsOf, killQuietly } from "../test/support/process-tree.ts";
+import { endByForce, processesOfHosts, type HostProcess } from "../test/support/host-processes.ts";
 import { freePort, startSshd, type Sshd } from "../test/support/sshd.ts";
 import { layOutStandIn } from "../test/support/stand-in.ts";
 
@@ -22,13 +22,13 @@ export async function makeFleet(hosts: number): Promise<Fleet> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "fleet-")));
   const { executable } = layOutStandIn(join(folder, "vllm"));
   const checkpoint = writeCheckpoint(join(folder, "tiny"), { "config.json": TINY_LLAMA });
+  const homes = Array.from({ length: hosts }, (_, index) => join(folder, `home-${String(index)}`));
   const sshds: Sshd[] = [];
-  for (let index = 0; index < hosts; index += 1) {
-    const home = join(folder, `home-${String(index)}`);
+  for (const [index, home] of homes.entries()) {
     mkdirSync(home);
     sshds.push(await startSshd({ home, path: "/usr/bin:/bin", address: `127.0.0.${String(index + 2)}` }));
   }
-  const processes = (): readonly number[] => processesUnder(`${folder}/home-`);
+  const processes = (): readonly HostProcess[] => processesOfHosts(homes);
   const sum = (count: (sshd: Sshd) => number): number =>
     sshds.reduce((total, sshd) => total + count(sshd), 0);
   return {
@@ -47,11 +47,15 @@ export async function makeFleet(hosts: number): Promise<Fleet> {
     execCount: () => sum((sshd) => sshd.execCount()),
     processCount: () => processes().length,
     close: async () => {
-      const left = processes();
-      for (const pid of left) killQuietly(pid);
       await Promise.all(sshds.map((sshd) => sshd.stop()));
+      const ended = new Set<number>();
+      // What was just being started when it was cut may begin after a first look.
+      for (let left = processes(); left.length > 0; left = processes()) {
+        endByForce(left);
+        for (const { pid } of left) ended.add(pid);
+      }
       rmSync(folder, { recursive: true, force: true });
-      return left.length;
+      return ended.size;
     },
   };
 }
@@ -73,23 +77,4 @@ async function inputs(sshd: Sshd, executable: string, checkpoint: string): Promi
     allowUnauthenticated: true,
     service: { restart: { max: 0 } },
   };
-}
-
-/** The environment tells whose a process is, for vLLM's children their parents; what sshd itself runs ends with its connection. */
-function processesUnder(home: string): readonly number[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const own = pids.filter((pid) => {
-    const environment = readQuietly(`/proc/${pid}/environ`).split("\0");
-    const isOfHost = environment.some((entry) => entry.startsWith(`HOME=${home}`));
-    return isOfHost && !readQuietly(`/proc/${pid}/cmdline`).includes("sshd");
-  });
-  return [...new Set(own.flatMap((pid) => [Number(pid), ...descendantsOf(Number(pid))]))];
-}
-
-function readQuietly(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -9,24 +9,26 @@ export interface Run {
   readonly processor: number;
 }
 
-export interface Pair {
-  readonly own: Run;
-  readonly floor: Run;
-}
-
 export type Verb = (project: PulumiProject) => Promise<PulumiResult>;
 
-/** The same verb on both, one right after the other. Fails when one of them does. */
-export async function pair(
+/** The same verb on each, one right after the other. Fails when one of them does. */
+export async function inTurn<Name extends string>(
   what: string,
   verb: Verb,
-  own: PulumiProject,
-  floor: PulumiProject,
-): Promise<Pair> {
-  const peer = await timed(`${what} of the floor`, verb, floor);
-  const measured = { own: await timed(what, verb, own), floor: peer };
-  console.error(`${what}: ${measured.own.wall.toFixed(1)} s, floor ${peer.wall.toFixed(1)} s`);
-  return measured;
+  projects: Readonly<Record<Name, PulumiProject>>,
+): Promise<Readonly<Record<Name, Run>>>;
+export async function inTurn(
+  what: string,
+  verb: Verb,
+  projects: Readonly<Record<string, PulumiProject>>,
+): Promise<Readonly<Record<string, Run>>> {
+  const runs: Record<string, Run> = {};
+  for (const [name, project] of Object.entries(projects)) {
+    const run = await timed(`${what}, ${name}`, verb, project);
+    console.error(`${what}, ${name}: ${run.wall.toFixed(1)} s`);
+    runs[name] = run;
+  }
+  return runs;
 }
 
 async function timed(what: string, verb: Verb, project: PulumiProject): Promise<Run> {

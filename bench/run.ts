@@ -1,5 +1,6 @@
 import { realVllm, standIn } from "./candidates.ts";
 import { measureFleet } from "./fleet.ts";
+import { endOnInterruption } from "./interruption.ts";
 import { machineFacts } from "./machine.ts";
 import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
@@ -30,6 +31,7 @@ function option(name: string, otherwise: number): number {
   return at === -1 ? otherwise : Number(process.argv[at + 1]);
 }
 
+endOnInterruption();
 const wanted = process.argv.slice(2).filter((word) => word in PARTS);
 console.log(
   machineFacts()

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeBed, type Bed } from "../test/support/bed.ts";
-import { PulumiProject } from "../test/support/pulumi-cli.ts";
 import { bareStart, recipeOf, type Recipe } from "./bare-start.ts";
 import type { Candidate } from "./candidates.ts";
-import { demandOk, floorProgram, floorUp, type FloorUp } from "./floor.ts";
+import { demandOk, floorProject, floorUp, type FloorUp } from "./floor.ts";
 import { load } from "./machine.ts";
 import { median, spread } from "./statistics.ts";
 import { seconds, table, times } from "./table.ts";
@@ -35,7 +34,7 @@ interface Measured {
  */
 export async function measureStart(candidate: Candidate, repetitions: number): Promise<string> {
   const bed = await makeBed({ path: candidate.path });
-  const floorProject = await PulumiProject.create({ program: floorProgram(1) });
+  const floor = await floorProject(1);
   const loadBefore = load();
   try {
     await bed.declare({ measured: candidate.inputs });
@@ -45,7 +44,7 @@ export async function measureStart(candidate: Candidate, repetitions: number): P
     const floors: FloorUp[] = [];
     for (let turn = 0; turn < repetitions; turn += 1) {
       bare.push(await bareStart(recipe, candidate.port, candidate.model));
-      floors.push(await floorUp(floorProject));
+      floors.push(await floorUp(floor));
       ups.push(await measuredUp(bed));
       demandOk(await bed.project.destroy(), "destroy");
     }
@@ -53,7 +52,7 @@ export async function measureStart(candidate: Candidate, repetitions: number): P
     return `### Up to ready: ${title}\n\n${report({ bare, ups, floors })}`;
   } finally {
     await bed.close();
-    await floorProject.remove();
+    await floor.remove();
   }
 }
 

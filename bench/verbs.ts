@@ -2,23 +2,22 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { KIMI_CONFIG, KIMI_HF_QUANT_CONFIG, writeCheckpoint } from "../test/support/checkpoints.ts";
 import { gpuHost, type GpuHost } from "../test/support/gpu-host.ts";
-import { PulumiProject } from "../test/support/pulumi-cli.ts";
 import { freePort } from "../test/support/sshd.ts";
-import { floorProgram } from "./floor.ts";
+import { floorProgram, floorProject } from "./floor.ts";
 import { load } from "./machine.ts";
-import { pair, type Verb } from "./peers.ts";
+import { inTurn, type Verb } from "./peers.ts";
 import { table } from "./table.ts";
 
 /** SSH connections and commands of each verb as sshd's log counts them; seconds beside those of one trivial resource. */
 export async function measureVerbs(): Promise<string> {
   const bed = await gpuHost();
-  const floor = await PulumiProject.create({ program: floorProgram(1) });
+  const floor = await floorProject(1);
   try {
     const declare = await declaring(bed);
     const rows: string[][] = [];
     const measure = async (what: string, verb: Verb): Promise<void> => {
       const [connections, commands] = [bed.sshd.connectionCount(), bed.sshd.execCount()];
-      const { own, floor: peer } = await pair(what, verb, bed.project, floor);
+      const { floor: peer, own } = await inTurn(what, verb, { floor, own: bed.project });
       rows.push([
         what,
         String(bed.sshd.connectionCount() - connections),

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { HostProcess } from "../support/bed";
+import type { HostProcess } from "../support/host-processes";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { HostProcess } from "../support/bed";
+import type { HostProcess } from "../support/host-processes";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";

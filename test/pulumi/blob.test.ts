@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { serializeFunction } from "@pulumi/pulumi/runtime/closure/serializeClosure.js";
@@ -30,4 +31,20 @@ test("the runtime has every hook that the text in old states takes from it", () 
   expect(Object.entries(v1).map(([name, hook]) => [name, typeof hook])).toEqual(
     ["check", "diff", "create", "read", "update", "delete"].map((name) => [name, "function"]),
   );
+});
+
+test("check and diff, and so a preview, do without loading SSH", () => {
+  const program = `
+    const { v1 } = require("pulumi-vllm/runtime");
+    const loaded = () => Object.keys(require.cache).some((file) => file.includes("/node_modules/ssh2/"));
+    (async () => {
+      const { inputs } = v1.check({}, { host: "ann@gpu1", model: { path: "/models/tiny" } });
+      await v1.diff("chat-0a1b2c3d", inputs, inputs);
+      const before = loaded();
+      await v1.read("chat-0a1b2c3d", {}).catch(() => undefined);
+      console.log(JSON.stringify([before, loaded()]));
+    })();
+  `;
+  const printed = execFileSync(process.execPath, ["-e", program], { cwd: repositoryFolder, encoding: "utf8" });
+  expect(JSON.parse(printed)).toEqual([false, true]);
 });

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killQuietly } from "./process-tree.ts";
+import { endByForce, processesOfHosts, sharedMemoryOf, type HostProcess } from "./host-processes.ts";
 import { PulumiProject } from "./pulumi-cli.ts";
 import { startSshd, type Sshd } from "./sshd.ts";
 
@@ -18,18 +18,12 @@ export interface Bed {
   declare(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): Promise<void>;
   /** The text that declare() writes, for another project on the same host. */
   programOf(servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string;
-  /** Live processes whose HOME is the host's: vLLM, its children, nothing of the test itself. */
+  /** Live processes of the host: vLLM, its children, supervisors; nothing of the test itself. */
   processes(): readonly HostProcess[];
   /** Shared-memory files that exist and that a process of the host maps or was seen to map by an earlier call. */
   sharedMemory(): readonly string[];
   /** Destroys what is declared, stops sshd, removes all files. Fails when something of the host is left. */
   close(): Promise<void>;
-}
-
-export interface HostProcess {
-  readonly pid: number;
-  readonly parent: number;
-  readonly command: string;
 }
 
 export async function makeBed(
@@ -48,7 +42,7 @@ export async function makeBed(
     privateKey: sshd.privateKey,
     hostKey: sshd.hostKeyLine,
   };
-  const processes = (): readonly HostProcess[] => processesWithHome(home);
+  const processes = (): readonly HostProcess[] => processesOfHosts([home]);
   const sharedMemory = (): readonly string[] => {
     for (const { pid } of processes()) for (const path of sharedMemoryOf(pid)) mapped.add(path);
     return [...mapped].filter((path) => existsSync(path));
@@ -66,7 +60,7 @@ export async function makeBed(
     close: async () => {
       const destroyed = await project.destroy();
       const left = processes();
-      for (const { pid } of left) killQuietly(pid);
+      endByForce(left);
       await sshd.stop();
       await project.remove();
       rmSync(folder, { recursive: true, force: true });
@@ -85,36 +79,4 @@ function programOf(
     return `new VllmServer(${JSON.stringify(name)}, ${args});`;
   });
   return ['import { VllmServer } from "pulumi-vllm";', ...declarations, ""].join("\n");
-}
-
-/** The environment tells whose a process is; the command line of vLLM's children does not. */
-function processesWithHome(home: string): readonly HostProcess[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.flatMap((pid): readonly HostProcess[] => {
-    const environment = readQuietly(`/proc/${pid}/environ`).split("\0");
-    if (!environment.includes(`HOME=${home}`) || isSshSession(pid)) return [];
-    const stat = readQuietly(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (fields[0] === "Z") return [];
-    const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
-    return [{ pid: Number(pid), parent: Number(fields[1]), command }];
-  });
-}
-
-/** sshd's own children and the programs they run end with their connection. */
-function isSshSession(pid: string): boolean {
-  return readQuietly(`/proc/${pid}/cmdline`).includes("sshd");
-}
-
-function readQuietly(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function sharedMemoryOf(pid: number): readonly string[] {
-  const lines = readQuietly(`/proc/${String(pid)}/maps`).split("\n");
-  return lines.flatMap((line) => /\/dev\/shm\/psm_\w+$/.exec(line)?.[0] ?? []);
 }

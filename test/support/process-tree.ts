@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Every live descendant of a process, nearest first, as /proc shows it now. Processes that end while it looks are left out. */
-export function descendantsOf(pid: number): readonly number[] {
+/** Every live descendant of these processes, nearest first, as /proc shows it now. Processes that end while it looks are left out. */
+export function descendantsOf(...pids: readonly number[]): readonly number[] {
   const childrenOf = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
@@ -12,7 +12,7 @@ export function descendantsOf(pid: number): readonly number[] {
     childrenOf.set(parent, siblings);
   }
   const found: number[] = [];
-  const waiting = [pid];
+  const waiting = [...pids];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const children = childrenOf.get(next) ?? [];
     found.push(...children);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Optional
 
 MARKER = "PULUMI_VLLM_SERVER"
@@ -15,17 +15,44 @@ LONGEST_COMMAND = 300
 _KEY_ARGUMENT = re.compile(r"(--(?:api-key|hf-token|token|password)[= ])\S+")
 
 
+_KERNEL_THREAD = 0x00200000  # Source: Linux include/linux/sched.h, PF_KTHREAD
+
+
 @dataclass(frozen=True)
 class Process:
+    """What /proc/PID/stat says. A big GPU host has thousands of processes, so the rest is read when it is asked for."""
+
     pid: int
     ppid: int
     session_id: int
     # Start time in clock ticks since boot: with the pid and the boot id it names a process for good.
     start_ticks: int
-    uid: int
     # Letter of /proc/PID/stat: R, S, D, Z, ...
     state: str
-    command: str
+    # The short name, at most 15 characters.
+    name: str
+
+    @cached_property
+    def uid(self) -> int:
+        """Real user id; -1: it is gone."""
+        try:
+            return _real_uid(self.pid)
+        except (OSError, ValueError):
+            return -1
+
+    @cached_property
+    def command(self) -> str:
+        """The command line without keys; the name in brackets where there is none."""
+        try:
+            words = _read(self.pid, "cmdline").replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        except OSError:
+            words = ""
+        return _KEY_ARGUMENT.sub(r"\1***", words or f"[{self.name}]")[:LONGEST_COMMAND]
+
+    def remember(self) -> Process:
+        """Reads everything now, so that it can be told of after its end."""
+        _ = (self.uid, self.command)
+        return self
 
 
 def boot_id() -> str:
@@ -35,31 +62,36 @@ def boot_id() -> str:
 
 def read_process(pid: int) -> Optional[Process]:
     """The process as it is now, zombies included; None when there is none (or it is hidden from us)."""
+    found = _stat(pid)
+    return None if found is None else _process(pid, *found).remember()
+
+
+def all_processes() -> list[Process]:
+    """Every process that can be seen, by pid, without kernel threads."""
+    found = ((pid, _stat(pid)) for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
+    return [
+        _process(pid, *stat) for pid, stat in found if stat is not None and not int(stat[1][6]) & _KERNEL_THREAD
+    ]
+
+
+def _stat(pid: int) -> Optional[tuple[str, list[str]]]:
+    """The name, and the fields after it from the state on. The name may hold spaces and parentheses itself."""
     try:
         stat = _read(pid, "stat").decode("utf-8", "replace")
-        uid = _real_uid(pid)
-        words = _read(pid, "cmdline")
-    except (OSError, ValueError):
+    except OSError:
         return None
-    # The name in parentheses may hold spaces and parentheses itself.
-    name = stat[stat.index("(") + 1 : stat.rindex(")")]
-    fields = stat[stat.rindex(")") + 2 :].split()
-    command = words.replace(b"\0", b" ").decode("utf-8", "replace").strip() or f"[{name}]"
+    return stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
+
+
+def _process(pid: int, name: str, fields: list[str]) -> Process:
     return Process(
         pid=pid,
         ppid=int(fields[1]),
         session_id=int(fields[3]),
         start_ticks=int(fields[19]),
-        uid=uid,
         state=fields[0],
-        command=_KEY_ARGUMENT.sub(r"\1***", command)[:LONGEST_COMMAND],
+        name=name,
     )
-
-
-def all_processes() -> list[Process]:
-    """Every process that can be seen, by pid."""
-    found = (read_process(pid) for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
-    return [process for process in found if process is not None]
 
 
 def is_same(pid: int, start_ticks: int) -> bool:
@@ -116,9 +148,9 @@ def members_of(
             continue
         marker = seen.marker(process.pid)
         if marker == server_id:
-            members.append(process)
+            members.append(process.remember())
         elif marker is None and any(_is_in(process, session, seen.by_pid) for session in sessions or []):
-            members.append(process)
+            members.append(process.remember())
     return members
 
 

@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
+import { derivedOutputs } from "./core/derived-outputs";
+import { recovery } from "./core/drift";
+import { VllmServerError } from "./core/errors";
+import { serverSlug } from "./core/identity";
+import { serverOutputs, toWire } from "./core/outputs";
+import { inputsOf, parseInputs } from "./core/parse-inputs";
+import { redact } from "./core/redact";
+import type { Spec } from "./core/spec";
+import { parseUrn } from "./core/urn";
+import { dismantle } from "./dismantle";
+import type { Report } from "./live-start";
+import { look } from "./look";
+import { fromWire, initError, type Wire } from "./pulumi/adapter";
+import { engineLog } from "./pulumi/engine-log";
+import { HookError } from "./pulumi/hook-error";
+import { watchParent } from "./pulumi/parent-watch";
+import { agentFor } from "./remote/connection-pool";
+
+/** The hooks that look at a host. */
+
+/** Output of our own beside the outputs; Pulumi hides such names in diffs. */
+const CLAIM = "__claim";
+
+export async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
+  const { spec, urn } = declared(inputs);
+  const slug = serverSlug(parseUrn(urn).name);
+  const claimId = randomBytes(4).toString("hex");
+  const serverId = `${slug}-${randomBytes(4).toString("hex")}`;
+  const result = await convergeFor({ spec, urn, verb: "create", serverId, claimId });
+  return { id: result.serverId, outs: await outcome(result, spec, urn, { ...inputs, [CLAIM]: claimId }) };
+}
+
+export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs: Wire }> {
+  const { spec, urn } = declared(news);
+  const claimId = claimOf(olds) ?? randomBytes(4).toString("hex");
+  const result = await convergeFor({ spec, urn, verb: "update", serverId: id, claimId });
+  return { outs: await outcome(result, spec, urn, { ...news, [CLAIM]: claimId }) };
+}
+
+function claimOf(outputs: Wire): string | null {
+  const claimId = outputs[CLAIM];
+  return typeof claimId === "string" ? claimId : null;
+}
+
+function convergeFor(
+  task: Pick<ConvergeTask, "spec" | "urn" | "verb" | "serverId" | "claimId">,
+): Promise<ConvergeResult> {
+  const { spec, urn } = task;
+  watchParent();
+  return converge({
+    ...task,
+    agent: agentFor(spec.host, spec.timeouts.connect),
+    report: reportTo(urn, spec),
+    createdBy: `${userInfo().username}@${hostname()}`,
+    now: () => new Date(),
+  });
+}
+
+/** Outputs of what was reached; or the error, with what exists on the host kept in state so that the next `up` goes on from there. */
+async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: Wire): Promise<Wire> {
+  if (result.kind === "converged")
+    return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
+  const error = presentable(result.error, spec, urn);
+  if (!result.touched) throw error;
+  const seen = await lastSight(result.error, spec, urn, result.serverId);
+  throw initError(result.serverId, { ...inputs, ...seen }, [error.message]);
+}
+
+/** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
+async function lastSight(error: unknown, spec: Spec, urn: string, serverId: string): Promise<Wire> {
+  const unknown = { ...derivedOutputs(spec), status: "unknown" };
+  if (error instanceof VllmServerError && error.code === "HOST_UNREACHABLE") return unknown;
+  return look(agentFor(spec.host, spec.timeouts.connect), { spec, urn, serverId }).then(
+    (observed) => toWire(serverOutputs(spec, observed, null)),
+    () => unknown,
+  );
+}
+
+/** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */
+export async function read(id: string, props: Wire): Promise<{ id: string; props: Wire }> {
+  const { spec, urn } = declared(props);
+  try {
+    const agent = agentFor(spec.host, spec.timeouts.connect);
+    const observed = await look(agent, { spec, urn, serverId: id });
+    if (observed.server.status === "absent") return { id: "", props: {} };
+    const expected = props["configHash"];
+    const outputs = serverOutputs(spec, observed, typeof expected === "string" ? expected : null);
+    for (const reason of outputs.drift) engineLog().warning(urn, reason);
+    const news = recovery(observed.server, Number(props["restarts"] ?? 0));
+    if (news !== null) engineLog().warning(urn, news);
+    await engineLog().flush();
+    return { id, props: { ...props, ...toWire(outputs) } };
+  } catch (error) {
+    throw presentable(error, spec, urn);
+  }
+}
+
+export async function remove(id: string, props: Wire): Promise<void> {
+  watchParent();
+  const { spec, urn } = declared(props);
+  try {
+    const agent = agentFor(spec.host, spec.timeouts.connect);
+    await dismantle({
+      spec,
+      urn,
+      serverId: id,
+      claimId: claimOf(props),
+      agent,
+      report: reportTo(urn, spec),
+      client: `${userInfo().username}@${hostname()}`,
+    });
+  } catch (error) {
+    throw presentable(error, spec, urn);
+  }
+}
+
+function declared(props: Wire): { readonly spec: Spec; readonly urn: string } {
+  const { inputs, urn } = fromWire(props);
+  const parsed = parseInputs(inputsOf(inputs));
+  if (!parsed.ok) throw new Error(parsed.problems.map((problem) => problem.message).join("\n"));
+  if (parsed.unknowns.length > 0) throw new Error(`inputs are not known yet: ${parsed.unknowns.join(", ")}`);
+  return { spec: parsed.spec, urn };
+}
+
+function reportTo(urn: string, spec: Spec): Report {
+  const log = engineLog();
+  return {
+    progress: (text) => {
+      log.progress(urn, redact(spec, text));
+    },
+    info: (text) => {
+      log.info(urn, redact(spec, text));
+    },
+    warning: (text) => {
+      log.warning(urn, redact(spec, text));
+    },
+    isReachable: () => log.isReachable(),
+  };
+}
+
+/** Users get the message, redacted, and nothing else. */
+function presentable(error: unknown, spec: Spec, urn: string): Error {
+  const message = redact(spec, error instanceof Error ? error.message : String(error));
+  return new HookError(`VllmServer ${parseUrn(urn).name}`, message, error);
+}

@@ -81,6 +81,7 @@ async function lastSight(error: unknown, spec: Spec, urn: string, serverId: stri
 
 /** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */
 export async function read(id: string, props: Wire): Promise<{ id: string; props: Wire }> {
+  watchParent();
   const { spec, urn } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);

@@ -1,9 +1,10 @@
 import type { Connection } from "../ssh/ssh2-transport";
 import type { Transport } from "../ssh/transport";
 
-const IDLE_MILLISECONDS = 5000;
+/** Longer than a big stack needs to come back to a host; the process ends with its CLI anyway. */
+const IDLE_MILLISECONDS = 60_000;
 
-/** One connection that is opened by the first call, shared by all that run at once, and closed 5 s after the last. */
+/** One connection that is opened by the first call, shared by all that run at once, and closed a minute after the last. */
 export class SharedConnection {
   #opening: Promise<Connection> | null = null;
   #users = 0;

@@ -30,6 +30,16 @@ if sys.stdin.readline():
     server.serve_forever()
 """
 
+READY = {
+    "readyAt": "t",
+    "startSeconds": 1.5,
+    "modelNames": ["m"],
+    "modelRoot": None,
+    "maxModelLen": 128,
+    "cacheConfig": {},
+    "probe": "completion",
+}
+
 
 class ObserveTest(HostCase):
     def setUp(self):
@@ -131,8 +141,8 @@ class ObserveTest(HostCase):
 
     def test_a_proof_of_an_earlier_launch_is_not_told(self):
         self.record(ID, owner=OWNER, launch={**self.launch(), "generation": 3}, run=self.run)
-        for proven, told in ((2, None), (3, {"generation": 3})):
-            self.record(ID, ready={"generation": proven})
+        for proven, told in ((2, None), (3, {**READY, "generation": 3})):
+            self.record(ID, ready={**READY, "generation": proven})
             self.assertEqual(self.observe()["server"]["ready"], told)
 
     def test_the_restart_policy_is_told_as_it_stands(self):
@@ -189,8 +199,7 @@ class ObserveTest(HostCase):
         model = self.home / "model"
         model.mkdir()
         (model / "config.json").write_text("{}")
-        ready = {"generation": 3, "readyAt": "t", "startSeconds": 1.5, "modelNames": ["m"], "modelRoot": None}
-        ready.update(maxModelLen=128, cacheConfig={}, probe="completion")
+        ready = {**READY, "generation": 3}
         self.run["exits"] = [{"generation": 2, "code": None, "signal": 9, "at": "t"}]
         folder = self.record(
             ID, owner=OWNER, launch=self.launch(), run=self.run, ready=ready, secrets={"VLLM_API_KEY": "k"}
@@ -261,6 +270,29 @@ class ObserveTest(HostCase):
         self.assertEqual(self.observe()["server"]["status"], "absent")
         (folder / "run.json").write_text("{")
         self.assertEqual(self.observe(serverId=None)["server"], observe.ABSENT)
+
+    def test_a_record_that_is_json_and_makes_no_sense_counts_as_missing(self):
+        self.server()
+        self.supervised()
+        whole = {"launch": self.launch(), "run": self.run, "ready": {**READY, "generation": 3}}
+        self.assertEqual(self.status(**{"ready": whole["ready"]}), "ready")
+        for name, field, wrong, status in (
+            ("run", "generation", "x", "stopped"),
+            ("run", "leader", {"pid": "1"}, "stopped"),
+            ("run", "sessions", [7], "stopped"),
+            ("run", "exits", "none", "stopped"),
+            ("run", "shm", {"a": 1}, "stopped"),
+            ("launch", "listen", {"port": "80"}, "starting"),
+            ("launch", "gpuUuids", 3, "starting"),
+            ("launch", "restart", {"max": None}, "starting"),
+            ("ready", "cacheConfig", ["x"], "starting"),
+        ):
+            self.record(ID, owner=OWNER, **{**whole, name: {**whole[name], field: wrong}})
+            self.assertEqual(self.observe()["server"]["status"], status, (name, field))
+        cut = {name: value for name, value in self.launch().items() if name != "executable"}
+        self.record(ID, **{**whole, "launch": cut, "ready": {"generation": 3}})
+        seen = self.observe()["server"]
+        self.assertEqual((seen["launch"], seen["ready"]), (None, None))
 
     def test_the_whole_way_through_the_agent_tells_the_host(self):
         query = {

@@ -154,7 +154,8 @@ class OverlayTest(HostCase):
         self.build("one-11111111", name="bb")
         self.build("two-22222222", name="bb")
         self.build("one-11111111", name="cc")
-        launch = {"listen": {}, "modelPath": str(self.overlays / "cc")}
+        listen = {"address": "127.0.0.1", "port": 1}
+        launch = {"listen": listen, "modelPath": str(self.overlays / "cc")}
         self.record("one-11111111", owner={}, launch=launch)
         self.record("two-22222222", owner={})
         self.assertEqual(overlay_use.drop("one-11111111", keep=True), ["aa"])

@@ -9,6 +9,7 @@ from .bed import OWNER, SLEEPER, URN, HostCase, identity
 
 ID = OWNER["serverId"]
 STEP = {"kind": "claim", "owner": OWNER}
+LISTEN = {"address": "127.0.0.1", "port": 1}
 
 
 class OwnershipTest(HostCase):
@@ -87,7 +88,7 @@ class OwnershipTest(HostCase):
         ownership.claim(ID, STEP)
         step = {"name": "aa", "checkpointPath": str(model), "files": {}, "record": {}}
         overlay.build(ID, step)
-        folder = self.record(ID, launch={"listen": {}, "modelPath": str(self.state / "overlays" / "aa")})
+        folder = self.record(ID, launch={"listen": LISTEN, "modelPath": str(self.state / "overlays" / "aa")})
         (folder / "logs").mkdir()
         (folder / "logs" / "1.log").write_text("")
         temp = paths.temp_folder(ID)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import paths, processes, records, run_record
+from agent import paths, processes, record_shapes, records, run_record
 from agent.failure import AgentFailure
 
 _OWNER_TEXTS = ("serverId", "urn", "project", "stack", "name", "createdBy", "createdAt")
@@ -53,7 +53,7 @@ def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
         owner=read_owner(server_id),
         launch=load_launch(server_id),
         run=run,
-        ready=ready if isinstance(ready, dict) else None,
+        ready=ready if record_shapes.fits(ready, record_shapes.READY) else None,
         members=processes.members_of(server_id, run, among),
         is_supervised=run_record.living(run, "supervisor") is not None,
     )
@@ -62,7 +62,7 @@ def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
 def load_launch(server_id: str) -> Optional[dict[str, Any]]:
     """What was last started, or was about to be; None when never."""
     launch = records.read_json(paths.server_folder(server_id) / "launch.json")
-    return launch if isinstance(launch, dict) and "listen" in launch else None
+    return launch if record_shapes.fits(launch, record_shapes.LAUNCH, frozenset({"listen"})) else None
 
 
 def load_all(among: Optional[processes.Snapshot] = None) -> list[Server]:

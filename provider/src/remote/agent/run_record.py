@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any, Optional
 
-from agent import paths, processes, records
+from agent import paths, processes, record_shapes, records
 
 KEPT_EXITS = 20
 
 
 def read(server_id: str) -> Optional[dict[str, Any]]:
     found = records.read_json(paths.server_folder(server_id) / "run.json")
-    return found if isinstance(found, dict) else None
+    return found if record_shapes.fits(found, record_shapes.RUN) else None
 
 
 def write(server_id: str, run: dict[str, Any]) -> None:

@@ -8,12 +8,13 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import logs, paths, records, restart_policy, run_record
+from agent import logs, paths, record_shapes, records, restart_policy, run_record
 from agent.processes import Process
 from agent.registry import Server
 from agent.status import status_of
 
 _LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames")
+_LAUNCH_NEEDS = frozenset({*_LAUNCH_FIELDS, "restart"})
 
 
 def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, Any]:
@@ -29,12 +30,12 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "launch": _launch(server),
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
-        "ready": server.ready_of_launch(),
+        "ready": _ready(server),
         "lastExit": exits[-1] if exits else None,
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],
         "secretsMatch": _secrets_match(server, folder, secret_environment),
-        "modelPathIntact": None if server.launch is None else is_intact(server.launch["modelPath"]),
+        "modelPathIntact": None if server.launch is None else is_intact(server.launch.get("modelPath") or ""),
         "stateFolder": str(folder) if folder.is_dir() else None,
         "logPath": _log_path(server),
     }
@@ -51,13 +52,18 @@ def is_intact(model_path: str) -> bool:
 
 def _launch(server: Server) -> Optional[dict[str, Any]]:
     launch = server.launch
-    if launch is None:
+    if launch is None or not _LAUNCH_NEEDS <= launch.keys():
         return None
     return {
         **{name: launch[name] for name in _LAUNCH_FIELDS},
         "restart": restart_policy.standing(server.server_id, launch),
         "gpuUuids": launch.get("gpuUuids") or [],
     }
+
+
+def _ready(server: Server) -> Optional[dict[str, Any]]:
+    ready = server.ready_of_launch()
+    return None if ready is None or not record_shapes.READY.keys() <= ready.keys() else ready
 
 
 def _restarts(server: Server) -> int:

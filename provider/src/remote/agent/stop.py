@@ -12,6 +12,7 @@ from agent import (
     processes,
     readiness,
     records,
+    registry,
     run_record,
     shm,
     stop_intent,
@@ -30,7 +31,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     # Before the look: a restart that begins after it does not happen.
     stop_intent.declare(server_id)
     found = run_record.read(server_id)
-    launch = records.read_json(paths.server_folder(server_id) / "launch.json") or {}
+    launch = registry.load_launch(server_id) or {}
     members = processes.members_of(server_id, found)
     orphans = _orphans(members, found)
     noted = stop_intent.note_shm(server_id, members)

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any, Optional
 
-from agent import events, logs, paths, probe, process_age, processes, records, run_record, sockets
+from agent import events, logs, paths, probe, process_age, processes, records, registry, run_record, sockets
 from agent.failure import AgentFailure
 from agent.http_call import Endpoint
 from agent.log_tail import LogTail
@@ -24,9 +24,9 @@ _RECORD_SECONDS = 2.0
 
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """WaitResult of remote/protocol.ts; writes ready.json when that is "ready"."""
-    launch = records.read_json(paths.server_folder(server_id) / "launch.json")
+    launch = registry.load_launch(server_id)
     found = run_record.read(server_id)
-    if not isinstance(launch, dict) or found is None:
+    if launch is None or found is None:
         raise AgentFailure(
             "CHANGED_MEANWHILE",
             f"Cannot wait for {server_id}: nothing was started, need a start",

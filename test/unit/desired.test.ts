@@ -57,6 +57,60 @@ describe("desiredState", () => {
     });
   });
 
+  it.each<[string, string, Partial<Spec>, string | null, readonly string[]]>([
+    ["the checkpoint's own dtype is wished", "0.16.0", { kvCacheDtype: "bfloat16" }, null, []],
+    [
+      "configOverrides say another dtype",
+      "0.16.0",
+      { kvCacheDtype: "bfloat16", configOverrides: { dtype: "float16" } },
+      "bfloat16",
+      ['kvCacheDtype is "bfloat16" and the checkpoint is float16: vLLM 0.33 and later refuse that'],
+    ],
+    [
+      "another dtype is wished",
+      "0.32.0",
+      { kvCacheDtype: "float16" },
+      "float16",
+      ['kvCacheDtype is "float16" and the checkpoint is bfloat16: vLLM 0.33 and later refuse that'],
+    ],
+    [
+      "engine.dtype gives the wished one",
+      "0.33.0",
+      { kvCacheDtype: "float16", engine: { dtype: "half" } },
+      "float16",
+      [],
+    ],
+    [
+      "the installed version refuses it: told once",
+      "0.33.0",
+      { kvCacheDtype: "float16" },
+      "float16",
+      [
+        "vLLM 0.33 and later refuse a 16-bit kvCacheDtype that is not the model's own dtype (engine.dtype changes that one)",
+      ],
+    ],
+  ])("where %s, the flag and what is told of it fit", (_rule, version, parts, flag, warnings) => {
+    const executable = { found: true, path: "/v", version } as const;
+    const found = desired(parts, { ...fp8, executable });
+    const passed = /^kv-cache-dtype: "(.*)"$/m.exec(found.launch.configYaml)?.[1] ?? null;
+    expect([passed, found.warnings]).toEqual([flag, warnings]);
+  });
+
+  it("names a file of the checkpoint that is no JSON, and the input that chose it", () => {
+    const files = { "config.json": '{"a": 1,}', "hf_quant_config.json": null };
+    const checkpoint = { found: true, path: "/models/kimi", files, weightFiles: 1, weightBytes: 1 } as const;
+    expect(() => desired({ kvCacheDtype: "bfloat16" }, { checkpoint })).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({
+          code: "CONFIG_PATCH_REJECTED",
+          summary:
+            "Cannot patch the config of /models/kimi: Cannot patch config.json: found no JSON from line 1, column 9 on (PropertyNameExpected), need a JSON object",
+          path: "model.path",
+        }),
+      }),
+    );
+  });
+
   it("refuses overrides that cannot be applied, by their path", () => {
     const wish = { quantizationConfigOverrides: { group_size: 32 } };
     expect(() => desired(wish)).toThrow(expect.objectContaining({ code: "CONFIG_PATCH_REJECTED" }));

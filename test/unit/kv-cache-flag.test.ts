@@ -54,6 +54,12 @@ describe("chooseKvCacheFlag", () => {
       [],
     ],
     ["a float32 model is no mismatch", { vllmVersion: "0.33.0", modelDtype: "float32" }, "bfloat16", []],
+    [
+      "a build that does not know its version is taken for a new one",
+      { wish: "float16", modelDtype: "float16", vllmVersion: "0.1.dev1+gabcdef0" },
+      "float16",
+      [],
+    ],
     ["the CPU build is left to auto", { vllmVersion: "0.32.0+cpu" }, null, []],
     [
       "sparse MLA may lose the wish",

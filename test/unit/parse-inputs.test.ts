@@ -129,6 +129,10 @@ describe("problems", () => {
     [{ timeouts: { ready: 0 } }, "timeouts.ready"],
     [{ service: { restart: { max: -1 } } }, "service.restart.max"],
     [{ configOverrides: { quantization_config: {} } }, "configOverrides.quantization_config"],
+    [
+      { configOverrides: { text_config: { compression_config: {} } } },
+      "configOverrides.text_config.compression_config",
+    ],
     [{ configOverrides: "{}" }, "configOverrides"],
   ])("refuse %j at %s", (inputs, path) => {
     const result = parseInputs({ ...least, ...inputs });

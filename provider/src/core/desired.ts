@@ -3,8 +3,8 @@ import { servedModelNames } from "./derived-outputs";
 import { VllmServerError } from "./errors";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
-import { chooseKvCacheFlag } from "./kv-cache-flag";
-import { attentionKindOf, modelDtypeOf } from "./model-config";
+import { chooseKvCacheFlag, type KvCacheFlag } from "./kv-cache-flag";
+import { attentionKindOf, dtypeOfArgument, modelDtypeOf } from "./model-config";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
 import type { Launch, LaunchGpus, OverlayStep } from "./step";
@@ -35,13 +35,14 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   const overlay = overlayFor(patch, checkpoint.path, checkpoint.files);
   const modelPath =
     overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
-  const configText = checkpoint.files["config.json"] ?? null;
+  // As vLLM will read it: configOverrides can say another dtype.
+  const configText = patch.files["config.json"] ?? checkpoint.files["config.json"] ?? null;
   const kvCache = chooseKvCacheFlag({
     wish: spec.kvCacheDtype,
     vllmVersion: executable.version,
     modelDtype: modelDtypeOf(configText),
     attentionKind: attentionKindOf(configText),
-    dtypeArgument: typeof spec.engine["dtype"] === "string" ? spec.engine["dtype"] : null,
+    dtypeArgument: dtypeArgument(spec),
   });
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>
@@ -78,8 +79,23 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   return {
     launch,
     overlay,
-    warnings: [...patch.warnings, ...kvCache.warnings].map((warning) => warning.message),
+    warnings: warningsOf(patch, kvCache, spec),
   };
+}
+
+/** The checkpoint's dtype says nothing where engine.dtype gives another, and a mismatch is told once. */
+function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly string[] {
+  const isDtypeGiven = dtypeOfArgument(dtypeArgument(spec)) !== null;
+  const isToldByFlag = kvCache.warnings.some((warning) => warning.code === "kv-dtype-refused");
+  const ofPatch = patch.warnings.filter(
+    (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isDtypeGiven || isToldByFlag),
+  );
+  return [...ofPatch, ...kvCache.warnings].map((warning) => warning.message);
+}
+
+function dtypeArgument(spec: Spec): string | null {
+  const dtype = spec.engine["dtype"];
+  return typeof dtype === "string" ? dtype : null;
 }
 
 type Patched = Extract<PatchResult, { kind: "patched" }>;
@@ -92,11 +108,14 @@ function patched(spec: Spec, files: Readonly<Record<string, string | null>>): Pa
     configOverrides: spec.configOverrides,
   });
   if (result.kind === "patched") return result;
+  const isBrokenFile = result.code === "file-not-json";
   throw new VllmServerError({
     code: "CONFIG_PATCH_REJECTED",
     summary: `Cannot patch the config of ${spec.model.path}: ${result.message}`,
-    path: result.path,
-    change: result.path,
+    path: isBrokenFile ? "model.path" : result.path,
+    change: isBrokenFile
+      ? `model.path   (or repair its ${result.path}: vLLM cannot read it either)`
+      : result.path,
     retryable: false,
   });
 }

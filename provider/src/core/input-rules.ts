@@ -1,7 +1,10 @@
+import { KV_REQUEST_KEYS } from "./config-patch/quantization-configs";
+import { misplacedQuantization } from "./config-patch/refuse-inputs";
 import { isMembers } from "./input-json";
 import { ruleProblem, type Problem } from "./input-problem";
 import { gpusNeeded, isLoopback, listedGpuCount } from "./identity";
 import type { JsonObject, JsonValue } from "./json";
+import { isSixteenBit } from "./model-config";
 import type { Spec } from "./spec";
 
 /** A rule over several inputs. It is asked only when every input it needs is known and right by itself. */
@@ -9,10 +12,6 @@ export interface InputRule {
   readonly needs: readonly string[];
   readonly broken: (spec: Spec) => Problem | null;
 }
-
-const SIXTEEN_BIT: ReadonlySet<string> = new Set(["bfloat16", "float16"]);
-const REQUEST_KEYS: ReadonlySet<string> = new Set(["kv_cache_scheme", "kv_cache_quant_algo"]);
-const QUANTIZATION_PLACES = ["quantization_config", "compression_config"];
 
 export const INPUT_RULES: readonly InputRule[] = [
   {
@@ -42,7 +41,7 @@ export const INPUT_RULES: readonly InputRule[] = [
   {
     needs: ["kvCacheDtype", "quantizationConfigOverrides"],
     broken: ({ kvCacheDtype, quantizationConfigOverrides }) => {
-      const request = SIXTEEN_BIT.has(kvCacheDtype) ? kvRequest(quantizationConfigOverrides) : null;
+      const request = isSixteenBit(kvCacheDtype) ? kvRequest(quantizationConfigOverrides) : null;
       if (request === null) return null;
       return ruleProblem(
         request,
@@ -54,9 +53,9 @@ export const INPUT_RULES: readonly InputRule[] = [
   {
     needs: ["configOverrides"],
     broken: ({ configOverrides }) => {
-      const place = QUANTIZATION_PLACES.find((key) => Object.hasOwn(configOverrides, key));
-      if (place === undefined) return null;
-      return ruleProblem(`configOverrides.${place}`, "a quantization config", "quantizationConfigOverrides");
+      const path = misplacedQuantization(configOverrides);
+      if (path === null) return null;
+      return ruleProblem(path, "a quantization config", "quantizationConfigOverrides");
     },
   },
 ];
@@ -64,7 +63,7 @@ export const INPUT_RULES: readonly InputRule[] = [
 /** Where overrides ask for a quantized KV cache: the two key names that vLLM reads, here and in the inner `quantization`. */
 function kvRequest(overrides: JsonObject, path = "quantizationConfigOverrides"): string | null {
   for (const [key, value] of Object.entries(overrides)) {
-    if (REQUEST_KEYS.has(key) && isRequest(value)) return `${path}.${key}`;
+    if (KV_REQUEST_KEYS.includes(key) && isRequest(value)) return `${path}.${key}`;
   }
   const inner = overrides["quantization"];
   return isMembers(inner) ? kvRequest(inner, `${path}.quantization`) : null;

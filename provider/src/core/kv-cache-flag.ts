@@ -127,7 +127,9 @@ export function chooseKvCacheFlag(input: KvCacheWish): KvCacheFlag {
   return { flag: rule?.pass === "auto" ? null : input.wish, warnings };
 }
 
+/** A build without git tags calls itself 0.1.devN: that says nothing. Source: setuptools-scm, which vLLM's setup.py asks. */
 function majorMinor(version: string | null): readonly [number, number] | null {
+  if (/^v?0\.[01]\.dev/.test(version ?? "")) return null;
   const match = /^v?(\d+)\.(\d+)/.exec(version ?? "");
   return match === null ? null : [Number(match[1]), Number(match[2])];
 }

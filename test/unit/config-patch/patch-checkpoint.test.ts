@@ -37,6 +37,17 @@ describe("a 16-bit wish", () => {
     expect(JSON.parse(patchedConfig(JSON.stringify(before)))).toEqual(after);
   });
 
+  test("finds a quantization config inside another one", () => {
+    const text = '{"compression_config": {"quantization_config": {"kv_cache_scheme": {"num_bits": 8}}}}';
+    const overrides = { ignore: ["a"] };
+    expect(patchedConfig(text, { overrides })).toBe(
+      '{"compression_config": {"quantization_config": {"kv_cache_scheme": null, "ignore": ["a"]}, "ignore": ["a"]}}',
+    );
+    expect(patchedConfig(text, { overrides: { quantization_config: null } })).toBe(
+      '{"compression_config": {"quantization_config": null}}',
+    );
+  });
+
   test("says what changed from what", () => {
     const result = patch('{"a/b_config": {"quantization_config": {"kv_cache_scheme": {"num_bits": 8}}}}');
     expect(result).toEqual({
@@ -77,6 +88,40 @@ describe("a 16-bit wish", () => {
 });
 
 describe("overrides", () => {
+  test("come after the 16-bit wish: a request they give again stands, and is one change", () => {
+    const text = '{"quantization_config": {"kv_cache_scheme": {"num_bits": 8, "type": "float"}}}';
+    const overrides = { kv_cache_scheme: { strategy: "tensor" } };
+    expect(patch(text, { overrides })).toEqual({
+      kind: "patched",
+      files: { "config.json": '{"quantization_config": {"kv_cache_scheme": {"strategy": "tensor"}}}' },
+      changes: [
+        {
+          file: "config.json",
+          pointer: "/quantization_config/kv_cache_scheme",
+          from: { num_bits: 8, type: "float" },
+          to: { strategy: "tensor" },
+          isNew: false,
+        },
+      ],
+      warnings: [],
+    });
+  });
+
+  test("names of Object.prototype are keys like others", () => {
+    const text = '{"quantization_config": {"__proto__": {"a": 1}, "constructor": 5}}';
+    const overrides = JSON.parse('{"__proto__": {"b": 2}, "constructor": {"x": 1}, "toString": null}');
+    expect(patchedConfig(text, { dtype: "auto", overrides })).toBe(
+      '{"quantization_config": {"__proto__": {"a": 1, "b": 2}, "constructor": {"x": 1}, "toString": null}}',
+    );
+  });
+
+  test("NaN and the infinities are floats, and what replaces them too", () => {
+    const config = { a: 1, b: 2, c: 3 };
+    expect(patchedConfig('{"a": NaN, "b": Infinity, "c": -Infinity}', { dtype: "auto", config })).toBe(
+      '{"a": 1.0, "b": 2.0, "c": 3.0}',
+    );
+  });
+
   test("new keys come last, in the style of the file, floats stay floats, equal values are no change", () => {
     const text = '{\n    "a": 1.5,\n    "same": 1e-05,\n    "text_config": {}\n}\n';
     const config = { a: 2, same: 0.00001, text_config: { b: [1, { c: null }] }, d: "é" };
@@ -113,20 +158,19 @@ describe("rejected", () => {
       "quantization-config-in-config-overrides",
       "configOverrides.text_config.quantization_config",
     ],
-    [
-      '{"quantization_config": {}}',
-      { overrides: { kv_cache_scheme: {} } },
-      "overrides-contradict-kv-cache-dtype",
-      "quantizationConfigOverrides.kv_cache_scheme",
-    ],
-    [
-      '{"quantization_config": {}}',
-      { overrides: { quantization: { kv_cache_quant_algo: "FP8" } } },
-      "overrides-contradict-kv-cache-dtype",
-      "quantizationConfigOverrides.quantization.kv_cache_quant_algo",
-    ],
   ] as const)("%s with %j: %s", (config, wish, code, path) => {
     expect(patch(config, wish)).toMatchObject({ kind: "rejected", code, path });
+  });
+
+  test.each([
+    ["\uFEFF{}", "found a byte order mark in front, need a JSON object"],
+    ["", "found no JSON from line 1, column 1 on (ValueExpected), need a JSON object"],
+    ["null", "found JSON that is no object (null), need one"],
+    ['{\n  "a": 1,\n}', "found no JSON from line 3, column 1 on (PropertyNameExpected), need a JSON object"],
+    ['{"a": 1 // x\n}', "found no JSON from line 1, column 9 on (InvalidCommentToken), need a JSON object"],
+    ['{"a": "x\ty"}', "found no JSON from line 1, column 7 on (InvalidCharacter), need a JSON object"],
+  ])("%j is refused as Python refuses it, and the place is told", (config, told) => {
+    expect(patch(config)).toMatchObject({ message: `Cannot patch config.json: ${told}` });
   });
 
   test("a broken file is nobody's business when nothing is asked for", () => {
@@ -173,8 +217,8 @@ test("patching what was patched changes nothing more", () => {
       (config, overrides, rest, dtype, write) => {
         const wish = { legacy: write(rest), dtype, overrides, config: rest };
         const first = patch(write(config), wish);
-        // A `quantization` key in the overrides opens a new place for settings; it is warned about.
-        fc.pre(!Object.hasOwn(overrides, "quantization"));
+        // Such keys in the overrides open a new place for settings; they are warned about.
+        fc.pre(!/"(quantization|quantization_config|compression_config)":/.test(JSON.stringify(overrides)));
         if (first.kind !== "patched") return;
         const again = patch(first.files["config.json"] ?? write(config), {
           ...wish,

@@ -89,7 +89,7 @@ export function appendMembers(
 
 /** A float that is replaced stays a float: Python readers tell 1 and 1.0 apart. */
 function isFloatLiteral(node: Node, literal: string): boolean {
-  return node.type === "number" && /[.eEN]/.test(literal);
+  return node.type === "number" && /[.eENI]/.test(literal);
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -1,4 +1,4 @@
-import { type Node, type ParseError, parseTree } from "jsonc-parser";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { JsonValue } from "../json";
 
 /** A JSON file as text beside its tree, so that an edit can leave every other byte alone. */
@@ -12,13 +12,29 @@ export interface JsonText {
  * Returns null when the text is not that, or its root is no object.
  */
 export function parseJsonText(text: string): JsonText | null {
-  const errors: ParseError[] = [];
-  const root = parseTree(maskPythonNumbers(text), errors, {
-    disallowComments: true,
-    allowTrailingComma: false,
-  });
+  const { root, errors } = parse(text);
   if (root === undefined || errors.length > 0 || root.type !== "object") return null;
   return { text, root };
+}
+
+/** Of a text that parseJsonText does not take: what stands there instead, and where, in words. */
+export function notJsonObject(text: string): string {
+  // Editors do not show it, and Python's json module refuses it.
+  if (text.startsWith("\uFEFF")) return "found a byte order mark in front, need a JSON object";
+  const { root, errors } = parse(text);
+  const [error] = errors;
+  if (root !== undefined && error === undefined)
+    return `found JSON that is no object (${root.type}), need one`;
+  const before = text.slice(0, error?.offset ?? text.length).split("\n");
+  const place = `line ${String(before.length)}, column ${String((before.at(-1)?.length ?? 0) + 1)}`;
+  const why = error === undefined ? "" : ` (${printParseErrorCode(error.error)})`;
+  return `found no JSON from ${place} on${why}, need a JSON object`;
+}
+
+function parse(text: string): { readonly root: Node | undefined; readonly errors: readonly ParseError[] } {
+  const errors: ParseError[] = [];
+  const options = { disallowComments: true, allowTrailingComma: false };
+  return { root: parseTree(maskPythonNumbers(text), errors, options), errors };
 }
 
 /**

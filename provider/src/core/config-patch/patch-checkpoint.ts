@@ -1,8 +1,8 @@
 import { isSixteenBit, modelDtypeOf } from "../model-config";
 import type { JsonObject } from "../json";
 import { appendMembers, applyJsonEdits, type JsonEdit, mergeInto, replaceValue } from "./json-edit";
-import { type JsonText, memberOf, parseJsonText } from "./json-text";
-import { kvRequestsOf, quantizationConfigsOf, settingsOf } from "./quantization-configs";
+import { type JsonText, memberOf, notJsonObject, parseJsonText } from "./json-text";
+import { kvRequestsOf, QUANTIZATION_KEYS, quantizationConfigsOf, settingsOf } from "./quantization-configs";
 import type {
   FileChange,
   PatchInput,
@@ -11,7 +11,7 @@ import type {
   PatchResult,
   PatchWarning,
 } from "./patch-result";
-import { refuseInputs } from "./refuse-inputs";
+import { refuseConfigOverrides } from "./refuse-inputs";
 
 const CONFIG = "config.json";
 
@@ -20,7 +20,7 @@ const CONFIG = "config.json";
  * Works on the texts: what is not asked for keeps every byte. Pure; patching the result again changes nothing.
  */
 export function patchCheckpoint(input: PatchInput): PatchResult {
-  const refused = refuseInputs(input);
+  const refused = refuseConfigOverrides(input.configOverrides);
   if (refused !== null) return refused;
   const isWishSixteenBit = isSixteenBit(input.kvCacheDtype);
   const hasOverrides = Object.keys(input.quantizationConfigOverrides).length > 0;
@@ -34,11 +34,11 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
     if (text === null) continue;
     const parsed = parseJsonText(text);
     if (parsed === null)
-      return rejected("file-not-json", `Cannot patch ${name}: found no JSON object in it, need one`, name);
+      return rejected("file-not-json", `Cannot patch ${name}: ${notJsonObject(text)}`, name);
     files.set(name, parsed);
   }
   const changes: FileChange[] = [];
-  const edit = (name: string, editsOf: (file: JsonText) => readonly JsonEdit[]): void => {
+  const edit: EditFile = (name, editsOf) => {
     const file = files.get(name);
     if (file === undefined) return;
     const edits = editsOf(file);
@@ -52,7 +52,7 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
   if (isWishSixteenBit) for (const name of files.keys()) edit(name, (file) => neutralise(name, file));
   if (hasOverrides) {
     const isQuantized = [...files].some(([name, file]) => quantizationConfigsOf(name, file.root).length > 0);
-    if (isQuantized) for (const name of files.keys()) edit(name, (file) => override(name, file, input));
+    if (isQuantized) overrideAll(files, edit, input.quantizationConfigOverrides);
     else if (typeof input.quantizationConfigOverrides["quant_method"] !== "string")
       return withoutQuantization();
     else if (!files.has(CONFIG)) return withoutConfig("quantizationConfigOverrides");
@@ -67,7 +67,7 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
   return {
     kind: "patched",
     files: Object.fromEntries(changed.map(([name, file]) => [name, file.text])),
-    changes,
+    changes: netChanges(changes),
     warnings: warningsFor(input, files.get(CONFIG)?.text ?? null),
   };
 }
@@ -79,10 +79,32 @@ function neutralise(name: string, file: JsonText): readonly JsonEdit[] {
     .map(({ node, pointer }) => replaceValue(file, node, pointer, null));
 }
 
-function override(name: string, file: JsonText, input: PatchInput): readonly JsonEdit[] {
-  return quantizationConfigsOf(name, file.root)
-    .map(settingsOf)
-    .flatMap(({ node, pointer }) => mergeInto(file, node, pointer, input.quantizationConfigOverrides));
+/** One change a place: overrides may say again what was just made null. */
+function netChanges(changes: readonly FileChange[]): readonly FileChange[] {
+  const net = new Map<string, FileChange>();
+  for (const change of changes) {
+    const place = `${change.file}#${change.pointer}`;
+    net.set(place, { ...change, ...net.get(place), to: change.to });
+  }
+  return [...net.values()].filter(
+    ({ isNew, from, to }) => isNew || JSON.stringify(from) !== JSON.stringify(to),
+  );
+}
+
+type EditFile = (name: string, editsOf: (file: JsonText) => readonly JsonEdit[]) => void;
+
+/** One quantization config after the other: one may stand in another, which the overrides may replace. */
+function overrideAll(files: ReadonlyMap<string, JsonText>, edit: EditFile, overrides: JsonObject): void {
+  for (const [name, before] of [...files]) {
+    for (const { pointer } of quantizationConfigsOf(name, before.root)) {
+      edit(name, (file) => {
+        const config = quantizationConfigsOf(name, file.root).find((place) => place.pointer === pointer);
+        if (config === undefined) return [];
+        const settings = settingsOf(config);
+        return mergeInto(file, settings.node, settings.pointer, overrides);
+      });
+    }
+  }
 }
 
 function addQuantization(file: JsonText, overrides: JsonObject): readonly JsonEdit[] {
@@ -99,9 +121,11 @@ function warningsFor(input: PatchInput, configText: string | null): readonly Pat
     const message = `kvCacheDtype is "${input.kvCacheDtype}" and the checkpoint is ${modelDtype}: vLLM 0.33 and later refuse that`;
     warnings.push({ code: "kv-dtype-differs-from-model-dtype", message });
   }
-  if (Object.hasOwn(input.quantizationConfigOverrides, "quantization")) {
-    const message =
-      "quantizationConfigOverrides are merged into the settings themselves: leave the outer `quantization` key out";
+  const outer = ["quantization", ...QUANTIZATION_KEYS].find((key) =>
+    Object.hasOwn(input.quantizationConfigOverrides, key),
+  );
+  if (outer !== undefined) {
+    const message = `quantizationConfigOverrides are merged into the settings themselves: leave the outer \`${outer}\` key out`;
     warnings.push({ code: "quantization-key-in-overrides", message });
   }
   return warnings;

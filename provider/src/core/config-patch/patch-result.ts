@@ -22,7 +22,6 @@ export interface PatchWarning {
 
 export type PatchRejectionCode =
   | "overrides-without-quantization-config"
-  | "overrides-contradict-kv-cache-dtype"
   | "quantization-config-in-config-overrides"
   | "config-json-missing"
   | "file-not-json";

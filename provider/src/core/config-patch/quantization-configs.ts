@@ -29,8 +29,11 @@ function configsInside(place: Place): readonly Place[] {
   return membersOf(place.node).flatMap(({ name, value }) => {
     if (value.type !== "object") return [];
     const inner = { node: value, pointer: `${place.pointer}/${escapePointer(name)}` };
-    if (QUANTIZATION_KEYS.includes(name)) return [inner];
-    return name.endsWith("_config") ? configsInside(inner) : [];
+    // A quantization config is a `*_config` object too: early compressed-tensors files nest one in another.
+    return [
+      ...(QUANTIZATION_KEYS.includes(name) ? [inner] : []),
+      ...(name.endsWith("_config") ? configsInside(inner) : []),
+    ];
   });
 }
 

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
-from agent import lock, paths, records, run_record
+from agent import lock, paths, processes, records, run_record
 from agent.failure import AgentFailure
 from test.agent.acting import ActingCase, kill, wait_step
+
+ELSEWHERE = {"address": "127.0.0.1", "port": 1}
 
 
 class ApplyCase(ActingCase):
@@ -209,6 +211,63 @@ class GpuTest(ApplyCase):
         self.until(self.supervisor_gone)
         self.show([70000, 5], f"{os.getpid()}, GPU-0, 69998\n")
         self.assertEqual({"GPU-0": 70000}, self.stop()["gpuMemoryMib"])
+
+    def test_what_another_server_of_ours_took_on_the_same_gpu_is_its_own(self) -> None:
+        other = f"other-{self.server_id[-8:]}"
+        records.write_json(paths.server_folder(other) / "launch.json", self.launch({}, listen=ELSEWHERE))
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"],
+            stdin=subprocess.PIPE,
+            env={**os.environ, processes.MARKER: other},
+        )
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        assert child.stdin is not None
+        self.addCleanup(child.stdin.close)
+        self.until(lambda: processes.read_marker(child.pid) == other)
+        self.apply(self.count(1))
+        self.show([40000, 5], f"{child.pid}, GPU-0, 39990\n")
+        self.assertEqual({"GPU-0": 40000}, self.stop(gpuFreeSeconds=0)["gpuMemoryMib"])
+
+    def test_a_driver_that_does_not_answer_does_not_prove_that_the_memory_is_back(self) -> None:
+        said = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+        self.apply(self.count(2))
+        (self.folder / "bin" / "nvidia-smi").write_text(f'#!/bin/sh\necho "{said}"\nexit 9\n')
+        self.assertEqual(("GPU_MEMORY_HELD", said), self.unknown("GPU-0, GPU-1"))
+        # Its processes are gone all the same, and a stop that is repeated goes on from there.
+        self.assert_nothing_left()
+
+    def test_a_gpu_that_fell_off_the_bus_is_named(self) -> None:
+        self.apply(self.count(2))
+        (self.folder / "bin" / "nvidia-smi.used").write_text("GPU-0, 5\nGPU-1, [GPU is lost]\n")
+        self.assertEqual(("GPU_MEMORY_HELD", "GPU (GPU-1) says [GPU is lost]"), self.unknown("GPU-1"))
+
+    def unknown(self, uuids: str) -> tuple[str, Optional[str]]:
+        with self.assertRaises(AgentFailure) as caught:
+            self.stop(gpuFreeSeconds=0)
+        self.assertIn(f"are free: {uuids} cannot be asked", caught.exception.summary)
+        return caught.exception.code, caught.exception.evidence
+
+    def test_gpus_that_the_host_has_no_more_hold_nothing(self) -> None:
+        self.apply(self.count(2))
+        (self.folder / "bin" / "nvidia-smi.used").write_text("GPU-0, 5\n")
+        self.assertEqual({"GPU-0": 5}, self.stop(gpuFreeSeconds=0)["gpuMemoryMib"])
+
+    def test_memory_in_use_since_another_boot_is_none_of_ours(self) -> None:
+        self.apply(self.count(1))
+        self.stop()
+        records.write_json(self.state() / "run.json", {**self.run_json(), "bootId": "another"})
+        self.show([900, 5])
+        self.assertEqual({}, self.stop(gpuFreeSeconds=0)["gpuMemoryMib"])
+
+    def test_a_broken_gpu_is_not_free_and_is_named_when_too_few_are_left(self) -> None:
+        rows = "0, GPU-0, RTX, 97887, [Unknown Error], 580.1, 12.0\n1, GPU-1, RTX, 97887, 5, 580.1, 12.0\n"
+        (self.folder / "bin" / "nvidia-smi.gpus").write_text(rows)
+        refused = self.refusal(self.count(2))
+        self.assertEqual(
+            ("GPU_NOT_FOUND", "GPU 0 (GPU-0) says [Unknown Error]"), (refused.code, refused.evidence)
+        )
+        self.assertEqual(["GPU-1"], self.apply(self.count(1))[0]["start"]["gpuUuids"])
 
     def test_memory_that_nobody_shows_is_held_by_the_driver(self) -> None:
         self.apply(self.count(1))

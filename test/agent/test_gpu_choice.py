@@ -29,6 +29,16 @@ class ChooseTest(unittest.TestCase):
     def test_a_host_without_gpus_gets_none(self):
         self.assertEqual(choose([], {"kind": "none"}, set()), [])
 
+    def test_one_gpu_named_twice_is_refused(self):
+        refused = self.refusal(FOUR, {"kind": "list", "ids": [2, 0, "GPU-22"]}, set())
+        self.assertEqual(
+            (refused.code, refused.summary),
+            (
+                "GPU_NOT_FOUND",
+                "Cannot use GPUs 2 and GPU-22 beside each other: they are one (GPU-22), need different ones",
+            ),
+        )
+
     def test_a_count_gets_free_ones_by_index(self):
         self.assertEqual(
             choose(FOUR, {"kind": "count", "count": 2, "prefer": []}, set()), ["GPU-00", "GPU-22"]

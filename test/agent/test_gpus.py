@@ -44,13 +44,13 @@ class GpusTest(HostCase):
 
     def test_a_host_without_nvidia_smi_has_no_gpus_and_no_error(self):
         self.assertEqual(gpus.query(), (None, None))
-        self.assertEqual(gpus.memory_used(), {})
+        self.assertEqual(gpus.memory_used(), ({}, None))
 
     def test_gpus_come_with_their_processes(self):
         self.smi(apps="4711, GPU-bbbb, 71196\n4712, GPU-bbbb, [N/A]\n")
         seen = [{"pid": 4711, "usedMib": 71196}, {"pid": 4712, "usedMib": None}]
         self.assertEqual(gpus.query(), ([gpu(0, "GPU-aaaa", 4), gpu(1, "GPU-bbbb", 71200, seen)], None))
-        self.assertEqual(gpus.memory_used(), {"GPU-aaaa": 4, "GPU-bbbb": 71200})
+        self.assertEqual(gpus.memory_used(), ({"GPU-aaaa": 4, "GPU-bbbb": 71200}, None))
 
     def test_an_old_driver_is_asked_without_compute_capability(self):
         self.smi(TWO.replace(", 12.0", ""))

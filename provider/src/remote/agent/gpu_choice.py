@@ -22,7 +22,7 @@ def choose(gpus: Sequence[dict[str, Any]], wish: dict[str, Any], held_by_us: set
     if wish["kind"] == "none":
         return []
     if wish["kind"] == "list":
-        return [_resolve(gpus, wanted) for wanted in wish["ids"]]
+        return _all_different([_resolve(gpus, wanted) for wanted in wish["ids"]], wish["ids"])
     count = int(wish["count"])
     if count > len(gpus):
         raise AgentFailure(
@@ -60,6 +60,19 @@ def describe(gpu: dict[str, Any]) -> str:
     if gpu.get("reservedBy"):
         told.append(f"reserved by {gpu['reservedBy']}")
     return "GPU %d: %s" % (gpu["index"], ", ".join(told))
+
+
+def _all_different(uuids: list[str], ids: Sequence[Union[int, str]]) -> list[str]:
+    """CUDA shows no GPU at all to a process that is given one twice."""
+    if len(set(uuids)) == len(uuids):
+        return uuids
+    twice = next(uuid for uuid in uuids if uuids.count(uuid) > 1)
+    named = " and ".join(str(one) for one, uuid in zip(ids, uuids) if uuid == twice)
+    raise AgentFailure(
+        "GPU_NOT_FOUND",
+        f"Cannot use GPUs {named} beside each other: they are one ({twice}), need different ones",
+        change="gpus",
+    )
 
 
 def _resolve(gpus: Sequence[dict[str, Any]], wanted: Union[int, str]) -> str:

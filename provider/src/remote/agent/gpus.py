@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Optional
 
 from agent import command, executable
@@ -13,6 +14,10 @@ from agent.gpu_choice import choose
 __all__ = ["choose", "memory_used", "query"]
 
 DEADLINE_SECONDS = 30.0
+
+# Source: nvidia-smi 580; memory that is the machine's own (GB10), MIG slices without rights.
+_NOTHING_TO_TELL = ("N/A", "Not Supported", "Insufficient Permissions")
+_DRIVER = Path("/dev/nvidiactl")
 
 _FIELDS = ("index", "uuid", "name", "memory.total", "memory.used", "driver_version", "compute_cap")
 
@@ -32,21 +37,29 @@ def query() -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
         rows, error = _table(program, "gpu", _FIELDS[:-1])
     if rows is None:
         return None, error
-    gpus = [_gpu(row) for row in rows]
+    gpus = [_gpu(row) for row in rows if _trouble(row) is None]
+    broken = [told for told in map(_trouble, rows) if told is not None]
     by_uuid = {gpu["uuid"]: gpu for gpu in gpus}
     apps, apps_error = _table(program, "compute-apps", ("pid", "gpu_uuid", "used_memory"))
     for row in apps or []:
         if row["pid"].isdigit() and row["gpu_uuid"] in by_uuid:
             seen = {"pid": int(row["pid"]), "usedMib": _mib(row["used_memory"])}
             by_uuid[row["gpu_uuid"]]["processes"].append(seen)
-    return sorted(gpus, key=lambda gpu: gpu["index"]), error or apps_error
+    return sorted(gpus, key=lambda gpu: gpu["index"]), "; ".join(broken) or error or apps_error
 
 
-def memory_used() -> dict[str, int]:
-    """MiB in use per GPU UUID; {} without GPUs."""
+def memory_used() -> tuple[dict[str, int], Optional[str]]:
+    """(MiB in use per GPU UUID, why some or all could not be asked). A host whose GPUs were taken away has none
+    and no trouble: a container that was made anew without them, say."""
     program = _program()
-    rows, _ = (None, None) if program is None else _table(program, "gpu", ("uuid", "memory.used"))
-    return {row["uuid"]: _mib(row["memory.used"]) or 0 for row in rows or []}
+    if program is None:
+        return {}, "its driver is there, nvidia-smi is not" if _DRIVER.exists() else None
+    rows, error = _table(program, "gpu", ("uuid", "memory.used"))
+    if rows is None:
+        return {}, error
+    told = [_trouble(row) for row in rows]
+    used = {row["uuid"]: _mib(row["memory.used"]) or 0 for row, trouble in zip(rows, told) if trouble is None}
+    return used, "; ".join(trouble for trouble in told if trouble is not None) or error
 
 
 def _program() -> Optional[str]:
@@ -76,6 +89,15 @@ def _table(
     if told.code != 0 and not rows and "No devices were found" not in (said or ""):
         return None, said or "%s ended with code %d" % (program, told.code)
     return rows, said
+
+
+def _trouble(row: dict[str, str]) -> Optional[str]:
+    """What is wrong with a GPU that cannot say how much memory is in use: it is no free one. Words that only mean
+    that there is nothing to tell are none."""
+    text = row["memory.used"]
+    if text.isdigit() or any(word in text for word in _NOTHING_TO_TELL):
+        return None
+    return f"GPU {row.get('index', '')} ({row['uuid']}) says {text}".replace("  ", " ")
 
 
 def _gpu(row: dict[str, str]) -> dict[str, Any]:

@@ -97,7 +97,12 @@ def _choose_gpus(wish: dict[str, Any], others: list[registry.Server]) -> tuple[l
         raise AgentFailure(
             "GPU_NOT_FOUND", f"Cannot choose GPUs: {reason}", change="gpus, or the driver of the host"
         )
-    chosen = gpus.choose(found, wish, set())
+    try:
+        chosen = gpus.choose(found, wish, set())
+    except AgentFailure as failure:
+        # A GPU that fell off the bus is missing among the others.
+        failure.evidence = "; ".join(told for told in (failure.evidence, error) if told) or None
+        raise
     return chosen, {gpu["uuid"]: gpu["memoryUsedMib"] for gpu in found if gpu["uuid"] in chosen}
 
 

@@ -51,7 +51,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         "removedShm": removed,
         "gpuMemoryMib": gpu_release.wait_until_released(
             server_id,
-            launch.get("gpuBaselineMib") or {},
+            _gpu_baseline(found, launch),
             step["gpuFreeSeconds"],
             strangers_may_hold=not members,
         ),
@@ -98,6 +98,13 @@ def _demand_nothing_lives(server_id: str) -> None:
             change="a process that SIGKILL does not end sits in the kernel: it needs a reboot or driver reset",
             retryable=True,
         )
+
+
+def _gpu_baseline(found: Optional[dict[str, Any]], launch: dict[str, Any]) -> dict[str, int]:
+    """A reboot has taken back all that was held; what is in use now began with this boot."""
+    if found is not None and not run_record.is_of_this_boot(found):
+        return {}
+    return dict(launch.get("gpuBaselineMib") or {})
 
 
 def _names(found: Optional[dict[str, Any]], field: str) -> list[str]:

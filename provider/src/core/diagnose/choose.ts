@@ -21,23 +21,28 @@ export function signalOf(ending: Ending): number | null {
 export function isFailed(scan: Scan, ending: Ending): boolean {
   if (ending.exitCode !== null && ending.exitCode !== 0) return true;
   if (signalOf(ending) !== null || scan.marks.has("failed")) return true;
-  // Still running or ended with 0: only what an ERROR line or a bare exception proves counts, and only before ready.
+  // Still running or ended with 0: only what an ERROR line or a bare exception proves counts, only before ready, and only while
+  // the start has not gone on after it.
+  const progress = scan.marks.get("progress")?.lineNumber ?? 0;
   return (
     !scan.marks.has("ready") &&
-    scan.sightings.some((one) => isSevere(one) && WEIGHTS[one.sign.weight] >= WEIGHTS.error)
+    scan.sightings.some(
+      (one) => isSevere(one) && WEIGHTS[one.sign.weight] >= WEIGHTS.error && one.lineNumber > progress,
+    )
   );
 }
 
 function isSevere(sighting: Sighting): boolean {
   const level = sighting.line.level;
-  return level === null || level === "ERROR" || level === "CRITICAL";
+  return !sighting.isSurvived && (level === null || level === "ERROR" || level === "CRITICAL");
 }
 
 /** Only an ERROR line or a bare exception has its full weight; in a warning a proof is worth more than a symptom, nothing else is. */
 function rankOf(sighting: Sighting): number {
   const weight = WEIGHTS[sighting.sign.weight];
-  if (isSevere(sighting) || weight <= WEIGHTS.symptom) return weight;
-  const isProof = weight >= WEIGHTS.proof;
+  if (isSevere(sighting) || weight < WEIGHTS.symptom) return weight;
+  if (weight === WEIGHTS.symptom && !sighting.isSurvived) return weight;
+  const isProof = weight >= WEIGHTS.proof && !sighting.isSurvived;
   return isProof && sighting.line.level === "WARNING" ? WEIGHTS.error - 1 : WEIGHTS.symptom - 1;
 }
 
@@ -61,7 +66,8 @@ export function chooseCause(scan: Scan): Choice | null {
   const first = scan.sightings
     .filter((one) => one.sign.weight !== "hint" && !isAftermath(one, scan))
     .reduce<Sighting | null>((best, one) => (best === null || rankOf(one) > rankOf(best) ? one : best), null);
-  if (first === null) return null;
+  // What was only mentioned in passing is no cause where an exception tells of another one.
+  if (first === null || (rankOf(first) < WEIGHTS.symptom && scan.exceptions.length > 0)) return null;
   const same = scan.sightings.filter((one) => one.rule.cause === first.rule.cause);
   const best = same.find((one) => one.sign.isBestEvidence === true);
   const evidence = best ?? first;

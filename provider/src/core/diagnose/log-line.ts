@@ -15,33 +15,48 @@ const COLOURS = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 /** What others put in front of vLLM's lines. */
 const OUTER_PREFIXES: readonly RegExp[] = [
+  /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*Z?\] /, // build systems
+  /^\[pod\/[^\]]+\] /, // kubectl logs --prefix
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]*(?:Z|[+-]\d\d:?\d\d) (?:(?:stdout|stderr) [FP] )?/, // Kubernetes, docker logs -t
-  /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s[]+\[\d+\]: /, // journald
+  /^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? )?[\w.-]+ [^\s[()]+\[\d+\]: /, // journald; its ISO time is taken above
   /^[\w.-]+ +\| /, // docker compose
 ];
 
-/** Source: vllm 0.32.0 logger.py:30, v1/executor/multiproc_executor.py; older names 0.6 to 0.18. */
+/**
+ * "(EngineCore pid=9) ", "(VllmWorker rank=5 pid=9) ", "(VllmWorker TP5 pid=9) "; a process inside another one has both in front.
+ * Source: vllm 0.32.0 logger.py:30, v1/executor/multiproc_executor.py; older names 0.6 to 0.18.
+ */
 const PROCESS_PREFIX =
-  /^\((?<name>[\w:.-]+)(?: rank=(?<rank>\d+))? pid=(?<pid>\d+)(?:, ip=(?<ip>[^)]*))?\) ?/;
+  /^\((?<name>[\w:.-]+(?: (?:DP|PP|TP|EP)\w+)?)(?: rank=(?<rank>\d+))? pid=(?<pid>\d+)(?:, ip=(?<ip>[^)]*))?\) ?/;
+/** What Ray puts before lines of its own processes. */
+const RAY_PREFIX = /^\((?:raylet|autoscaler|pid=\d+)(?:, ip=[^)]*)?\) ?/;
 
 /** "ERROR 12-07 16:59:00 [core.py:867] " or, to 0.8, "ERROR 12-07 16:59:00 core.py:867] ". */
 const VLLM_LEVEL =
   /^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? (?:\[[^\]]*\]|[\w./-]+:\d+\]) ?/;
-/** Uvicorn: "INFO:     Started ..."; Ray: "2023-11-24 09:02:17,881<tab>WARNING services.py:1996 -- ". */
+/** Uvicorn: "INFO:     Started ..."; Ray: "2023-11-24 09:02:17,881<tab>WARNING services.py:1996 -- "; FlashInfer: "2026-03-08 16:44:29,692 - WARNING - autotuner.py:485 - flashinfer.jit: ". */
 const OTHER_LEVEL =
-  /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- )/;
+  /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+(?:\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- | - (?<plain>DEBUG|INFO|WARNING|ERROR|CRITICAL) - (?:\S+ - )*(?:[\w.]+: )?))/;
 const WARNING_WORDS = /^(?:\[rank\d+\]:)?\[W\d|\b(?:User|Runtime|Future|Deprecation)Warning: |\] Warning: /;
 const RANK_PREFIX = /^\[rank(?<rank>\d+)\]:(?: |(?=\[[EWI]\d))/;
 
 export function readLogLine(line: string): LogLine {
   const raw = line.replace(COLOURS, "").trimEnd();
   let text = OUTER_PREFIXES.reduce((rest, prefix) => rest.replace(prefix, ""), raw);
-  const process = PROCESS_PREFIX.exec(text);
-  if (process !== null) text = text.slice(process[0].length);
+  let process: RegExpExecArray | null = null;
+  for (;;) {
+    const next = PROCESS_PREFIX.exec(text);
+    process = next ?? process;
+    const length = (next ?? RAY_PREFIX.exec(text))?.[0].length ?? 0;
+    if (length === 0) break;
+    text = text.slice(length);
+  }
   const rank = RANK_PREFIX.exec(text);
   if (rank?.[0].endsWith(" ") === true) text = text.slice(rank[0].length);
   const level = VLLM_LEVEL.exec(text) ?? OTHER_LEVEL.exec(text);
-  const word = level?.groups?.["level"] ?? level?.groups?.["uvicorn"] ?? level?.groups?.["ray"] ?? null;
+  const word =
+    ["level", "uvicorn", "ray", "plain"].map((name) => level?.groups?.[name]).find((one) => one !== undefined) ??
+    null;
   if (level !== null) text = text.slice(level[0].length);
   return {
     raw,
@@ -102,6 +117,8 @@ function placeOf(name: string | null, rank: string | null, ip: string | undefine
   if (name.startsWith("Ray")) return ip === undefined ? "Ray worker" : `Ray worker on ${ip}`;
   if (/worker/i.test(name)) {
     const number = rank ?? /(?:TP|rank|Worker[_-])(\d+)/.exec(name)?.[1] ?? null;
+    const parts = name.match(/(?:DP|PP|TP)\d+/g) ?? [];
+    if (rank === null && parts.some((part) => !part.startsWith("TP"))) return `worker ${parts.join(" ")}`;
     return number === null ? "worker" : `worker ${number}`;
   }
   return name;

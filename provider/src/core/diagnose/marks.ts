@@ -1,5 +1,8 @@
+import { PHASE_ROWS } from "../log-phase-rows";
+import { anchorOf } from "./anchors";
+
 /** Lines that say where in its life a server is, rather than what is wrong with it. */
-export type MarkName = "ready" | "failed" | "stopping" | "finished" | "signal";
+export type MarkName = "progress" | "ready" | "failed" | "stopping" | "finished" | "signal";
 
 export interface Mark {
   readonly name: MarkName;
@@ -8,6 +11,10 @@ export interface Mark {
 }
 
 export const MARKS: readonly Mark[] = [
+  // The start goes on: whatever was said before did not end it.
+  ...PHASE_ROWS.filter((row) => anchorOf(row.pattern).length >= 4).map(
+    ({ pattern, source }): Mark => ({ name: "progress", pattern, source }),
+  ),
   { name: "ready", pattern: /^Application startup complete\./, source: "uvicorn; vllm 0.8 to 0.33" },
   {
     name: "stopping",

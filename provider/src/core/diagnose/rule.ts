@@ -52,6 +52,8 @@ export interface Sighting {
   readonly lineNumber: number;
   /** Where the sign was first seen. */
   readonly firstLineNumber: number;
+  /** The program said so and lived on (survived.ts). */
+  readonly isSurvived: boolean;
   readonly values: Values;
 }
 

@@ -3,6 +3,7 @@ import { type LogLine, readJsonRecord, readLogLine } from "./log-line";
 import { CONTEXT_PATTERNS, type MarkName, MARKS } from "./marks";
 import { NOISE } from "./noise";
 import { type CauseRule, type Sighting, type Sign, valuesOf } from "./rule";
+import { SURVIVED_ERRORS, SurvivedRecords } from "./survived";
 
 export interface SeenLine {
   readonly line: LogLine;
@@ -50,6 +51,7 @@ export class LogScanner {
   private readonly contextFrom: number;
   private readonly marksFrom: number;
   private readonly exceptionsFrom: number;
+  private readonly survivedFrom: number;
 
   constructor(rules: readonly CauseRule[]) {
     this.watchers = rules.flatMap((rule) => rule.signs.map((sign) => ({ rule, sign })));
@@ -61,7 +63,9 @@ export class LogScanner {
       ...CONTEXT_PATTERNS.map(anchorOf),
       ...MARKS.map((mark) => anchorOf(mark.pattern)),
       ...EXCEPTION_ANCHORS,
+      ...SURVIVED_ERRORS.map((one) => anchorOf(one.pattern)),
     ]);
+    this.survivedFrom = this.exceptionsFrom + EXCEPTION_ANCHORS.length;
   }
 
   scan(log: string): Scan {
@@ -77,6 +81,7 @@ export class LogScanner {
 
   /** Whether one more line of this kind can tell nothing new: what keeps a log of a million errors cheap. */
   private isSettled(pass: Pass, id: number): boolean {
+    if (id >= this.survivedFrom) return false;
     if (id >= this.exceptionsFrom) return pass.hasEnoughExceptions();
     const watcher = this.watchers[id];
     return watcher !== undefined && pass.isSure(watcher.sign);
@@ -85,6 +90,7 @@ export class LogScanner {
   private read(pass: Pass, found: FoundLine, unsorted: readonly number[]): void {
     const ids = [...unsorted].sort((one, other) => one - other);
     for (const line of linesOf(pass.log.slice(found.start, found.end))) {
+      pass.enter(line, found.lineNumber);
       // The harm first: a mark tells the phase of what comes after it, on other lines.
       let isKnown = false;
       for (const id of ids) {
@@ -96,7 +102,7 @@ export class LogScanner {
         else if (id < this.exceptionsFrom) {
           const mark = MARKS[id - this.marksFrom];
           if (mark?.pattern.test(line.text) === true) pass.mark(mark.name, line, found.lineNumber);
-        } else if (!isKnown) pass.exception(line, found.lineNumber);
+        } else if (id < this.survivedFrom && !isKnown) pass.exception(line, found.lineNumber);
       }
     }
   }
@@ -117,12 +123,19 @@ class Pass {
   private exceptions: SeenLine[] = [];
   private earlierExceptions: readonly SeenLine[] = [];
   private lastShards: SeenLine | null = null;
+  private readonly survived = new SurvivedRecords();
+  private isSurvived = false;
 
   constructor(readonly log: string) {}
 
+  /** Begins a line. */
+  enter(line: LogLine, lineNumber: number): void {
+    this.isSurvived = this.survived.holds(line, lineNumber, EXCEPTION.test(line.text));
+  }
+
   isSure(sign: Sign): boolean {
     const before = this.seen.get(sign);
-    return before !== undefined && EXCEPTION.test(before.line.text);
+    return before !== undefined && !before.isSurvived && EXCEPTION.test(before.line.text);
   }
 
   hasEnoughExceptions(): boolean {
@@ -135,12 +148,20 @@ class Pass {
     const match = sign.pattern.exec(line.text);
     if (match === null) return false;
     const before = this.seen.get(sign);
-    if (before !== undefined && (EXCEPTION.test(before.line.text) || !EXCEPTION.test(line.text))) return true;
+    const isKnown = sign.weight !== "hint";
+    const isBetter =
+      before === undefined ||
+      (before.isSurvived && !this.isSurvived) ||
+      (!EXCEPTION.test(before.line.text) && EXCEPTION.test(line.text));
+    if (!isBetter) return isKnown;
     if (sign.accepts?.(match, line, this.log.slice(Math.max(0, start - BEFORE), start)) === false)
       return false;
-    const firstLineNumber = before?.firstLineNumber ?? lineNumber;
-    this.seen.set(sign, { rule, sign, line, lineNumber, firstLineNumber, values: valuesOf(match.groups) });
-    return true;
+    const { isSurvived } = this;
+    const isFirst = before === undefined || before.isSurvived;
+    const firstLineNumber = isFirst ? lineNumber : before.firstLineNumber;
+    const values = valuesOf(match.groups);
+    this.seen.set(sign, { rule, sign, line, lineNumber, firstLineNumber, isSurvived, values });
+    return isKnown;
   }
 
   note(pattern: RegExp | undefined, line: LogLine, lineNumber: number): void {
@@ -162,11 +183,11 @@ class Pass {
       this.earlierExceptions = this.exceptions;
       this.exceptions = [];
     }
-    if (!this.marks.has(name) || name === "finished") this.marks.set(name, { line, lineNumber });
+    if (!this.marks.has(name) || name === "finished" || name === "progress") this.marks.set(name, { line, lineNumber });
   }
 
   exception(line: LogLine, lineNumber: number): void {
-    if (this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber) return;
+    if (this.isSurvived || this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber) return;
     if (line.level === "WARNING" || line.level === "INFO" || line.level === "DEBUG") return;
     if (!EXCEPTION.test(line.text) || NOISE.some((pattern) => pattern.test(line.text))) return;
     this.exceptions.push({ line, lineNumber });

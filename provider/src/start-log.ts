@@ -10,16 +10,26 @@ export class StartLog {
   private head: string[] = [];
   private tail: string[] = [];
   private droppedLines = 0;
+  private isHeadOpen = true;
+  private next = 1;
 
-  /** @param first number of the first of these lines, counted from 1; 1 again means a new log. */
+  /** @param first number of the first of these lines, counted from 1; 1 again means a new log, a leap that the host dropped lines. */
   add(first: number, lines: readonly string[]): void {
     if (first === 1) {
       this.head = [];
       this.tail = [];
       this.droppedLines = 0;
+      this.isHeadOpen = true;
+      this.next = 1;
     }
+    if (first > this.next) {
+      this.isHeadOpen = false;
+      this.droppedLines += this.tail.length + first - this.next;
+      this.tail = [];
+    }
+    this.next = first + lines.length;
     for (const line of lines) {
-      if (this.head.length < HEAD_LINES) this.head.push(line);
+      if (this.isHeadOpen && this.head.length < HEAD_LINES) this.head.push(line);
       else this.tail.push(line);
     }
     const surplus = this.tail.length - TAIL_LINES;

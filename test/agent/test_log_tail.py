@@ -5,6 +5,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from agent import log_backlog, log_tail
 from agent.log_tail import BATCH_LINES, LONGEST_LINE, LogTail
 
 
@@ -55,15 +56,59 @@ class LogTailTest(unittest.TestCase):
         self.assertEqual([LONGEST_LINE, 4], [len(line) for line in lines])
 
     def test_batches_hold_200_lines_come_twice_a_second_and_the_rest_at_the_end(self) -> None:
-        self.append(b"".join(b"%d\n" % number for number in range(1, 451)))
-        self.assertEqual(450, len(self.tail.poll()))
+        self.append(b"".join(b"%d\n" % number for number in range(1, 2451)))
+        self.assertEqual(2450, len(self.tail.poll()))
         self.tail.poll()
         self.assertEqual(
-            [(1, BATCH_LINES)], [(event["first"], len(event["lines"])) for event in self.emitted]
+            [(1 + BATCH_LINES * at, BATCH_LINES) for at in range(10)],
+            [(event["first"], len(event["lines"])) for event in self.emitted],
         )
         self.tail.drain()
-        firsts = [(event["first"], len(event["lines"]), event["lines"][0]) for event in self.emitted]
-        self.assertEqual([(1, 200, "1"), (201, 200, "201"), (401, 50, "401")], firsts)
+        firsts = [(event["first"], len(event["lines"]), event["lines"][0]) for event in self.emitted[10:]]
+        self.assertEqual([(2001, 200, "2001"), (2201, 200, "2201"), (2401, 50, "2401")], firsts)
+
+    def test_what_would_act_on_a_terminal_is_taken_out(self) -> None:
+        self.append(b"\x1b[1;31mERROR\x1b[0m a\tb \x1b]0;title\x07\x07c\x00\xc2\x9b\n")
+        self.assertEqual(["ERROR a\tb c"], self.tail.poll())
+
+    def test_an_endless_log_costs_bounded_memory_and_keeps_its_beginning_end_and_numbers(self) -> None:
+        """What was read goes by size, what was not read is only counted."""
+        self._shrink()
+        numbers = b"".join(b"%07d\n" % number for number in range(1, 10_001))
+        self.append(numbers)
+        self.tail.poll()
+        self.tail.drain()
+        self.assertEqual([*range(1, 101), *range(9_901, 10_001)], self._told())
+        self.append(numbers)
+        self.tail.drain()
+        self.assertEqual([*range(19_901, 20_001)], self._told()[200:])
+
+    def test_a_look_at_a_huge_log_reads_a_part_of_it(self) -> None:
+        self._shrink()
+        log_tail._LOOK_BYTES = 800
+        self.append(b"".join(b"%07d\n" % number for number in range(1, 251)))
+        self.assertEqual([100, 100, 50, 0], [len(self.tail.poll()) for _ in range(4)])
+
+    def _shrink(self) -> None:
+        """Room for 100 lines of 8 bytes at each end."""
+        for module, name in (
+            (log_backlog, "HEAD_BYTES"),
+            (log_backlog, "TAIL_BYTES"),
+            (log_tail, "TAIL_BYTES"),
+            (log_tail, "_LOOK_BYTES"),
+        ):
+            self.addCleanup(setattr, module, name, getattr(module, name))
+            setattr(module, name, 800 if name != "_LOOK_BYTES" else 1 << 20)
+        self.tail = LogTail(self.log, self.emitted.append)
+
+    def _told(self) -> list[int]:
+        """Numbers of the lines that were told; each is what its line says, counted on."""
+        told = []
+        for event in self.emitted:
+            for number, line in enumerate(event["lines"], event["first"]):
+                self.assertEqual((number - 1) % 10_000 + 1, int(line))
+                told.append(number)
+        return told
 
     def test_the_last_line_that_says_something_is_known(self) -> None:
         self.append(b"loading\n\n  \n")

@@ -19,6 +19,19 @@ describe("StartLog", () => {
     expect(log.text()).toBe("new");
   });
 
+  it("knows what the host dropped by the numbers that leap", () => {
+    const log = new StartLog();
+    log.add(1, ["a", "b"]);
+    log.add(5, ["e"]);
+    expect(log.text()).toBe("a\nb\n\n\ne");
+    log.add(6, ["f"]);
+    log.add(9, ["i"]);
+    expect(log.text()).toBe("a\nb\n\n\n\n\n\n\ni");
+    log.add(1, ["new"]);
+    log.add(2, ["start"]);
+    expect(log.text()).toBe("new\nstart");
+  });
+
   it("drops the middle of an endless log and keeps the line numbers of what stays", () => {
     const log = new StartLog();
     for (let first = 1; first <= 300_000; first += 10_000) log.add(first, numbered(first, 10_000));

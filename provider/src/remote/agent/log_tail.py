@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, BinaryIO, Callable
+
+from agent.log_backlog import TAIL_BYTES, Backlog
 
 LONGEST_LINE = 8192
 BATCH_LINES = 200
 BATCH_SECONDS = 0.5
+# Of a log that grows faster than this the rest waits, so that a slow connection does not hold up the watch.
+_BATCHES_AT_ONCE = 10
 _READ_BYTES = 1 << 20
+# A look takes so much at most; the next one goes on from there.
+_LOOK_BYTES = 8 << 20
+# Colours, window titles, and what else would act on the terminal that the line is shown on. A tab, and the \r
+# between two states of a progress bar, are kept.
+_UNPRINTED = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
 
 
 class LogTail:
@@ -20,37 +33,37 @@ class LogTail:
         self._emit = emit
         self._offset = 0
         self._unfinished = b""
-        self._pending: list[str] = []
-        self._emitted = 0
+        self._backlog = Backlog()
         self._emitted_at = 0.0
         self.last_line = ""
 
     def poll(self) -> list[str]:
-        """Lines that were finished since the last look. Emits one batch when one is due."""
-        lines = self._read()
-        self._pending += lines
-        if self._pending and time.monotonic() - self._emitted_at >= BATCH_SECONDS:
-            self._emit_batch()
+        """Lines that were finished since the last look. Emits batches when some are due."""
+        lines = self._read(_LOOK_BYTES)
+        if self._backlog and time.monotonic() - self._emitted_at >= BATCH_SECONDS:
+            self._emit_batches(_BATCHES_AT_ONCE)
         return lines
 
     def drain(self) -> list[str]:
-        """The rest, an unfinished last line too; emits everything."""
-        lines = self._read()
+        """The rest, an unfinished last line too; emits everything but the middle of a rest that is too long."""
+        self._skip_middle()
+        lines = self._read(2 * TAIL_BYTES)
         if self._unfinished:
-            lines.append(_line(self._unfinished))
+            last = [_line(self._unfinished)]
             self._unfinished = b""
-            self._note_last(lines)
-        self._pending += lines
-        while self._pending:
-            self._emit_batch()
+            self._keep(last)
+            lines += last
+        while self._backlog:
+            self._emit_batches(1)
         return lines
 
-    def _read(self) -> list[str]:
+    def _read(self, most_bytes: int) -> list[str]:
         finished: list[str] = []
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._offset)
-                while chunk := file.read(_READ_BYTES):
+                end = self._offset + most_bytes
+                while chunk := file.read(min(_READ_BYTES, end - self._offset)):
                     self._offset += len(chunk)
                     parts = (self._unfinished + chunk).split(b"\n")
                     # A bar without a line end can go on for megabytes; what is cut later need not be kept.
@@ -58,18 +71,43 @@ class LogTail:
                     finished += [_line(part) for part in parts]
         except FileNotFoundError:
             return []
-        self._note_last(finished)
+        self._keep(finished)
         return finished
 
-    def _note_last(self, lines: list[str]) -> None:
+    def _skip_middle(self) -> None:
+        """Counts the lines that nobody will look at."""
+        try:
+            with open(self._path, "rb") as file:
+                surplus = os.fstat(file.fileno()).st_size - self._offset - TAIL_BYTES
+                if surplus > TAIL_BYTES:
+                    self._backlog.skip(self._count_lines(file, surplus))
+        except FileNotFoundError:
+            return
+
+    def _count_lines(self, file: BinaryIO, size: int) -> int:
+        file.seek(self._offset)
+        end = self._offset + size
+        count = 0
+        while chunk := file.read(min(_READ_BYTES, end - self._offset)):
+            self._offset += len(chunk)
+            count += chunk.count(b"\n")
+        self._unfinished = b""
+        return count
+
+    def _keep(self, lines: list[str]) -> None:
+        self._backlog.add(lines)
         self.last_line = next((line for line in reversed(lines) if line.strip()), self.last_line)
 
-    def _emit_batch(self) -> None:
-        batch, self._pending = self._pending[:BATCH_LINES], self._pending[BATCH_LINES:]
-        self._emit({"event": "log", "first": self._emitted + 1, "lines": batch})
-        self._emitted += len(batch)
+    def _emit_batches(self, most: int) -> None:
+        for _ in range(most):
+            if not self._backlog:
+                break
+            first, lines = self._backlog.take(BATCH_LINES)
+            self._emit({"event": "log", "first": first, "lines": lines})
         self._emitted_at = time.monotonic()
 
 
 def _line(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip("\r")[:LONGEST_LINE]
+    # Cut twice: what a long line is made of costs time, and so do its escape sequences.
+    text = raw[: 4 * LONGEST_LINE].decode("utf-8", "replace").strip("\r")
+    return (text if text.isprintable() else _UNPRINTED.sub("", text))[:LONGEST_LINE]

@@ -45,7 +45,7 @@ class _Wait:
         self.run = found
         self.generation = run_record.generation_of(found)
         self.tail = LogTail(logs.path(server_id, self.generation), events.emit)
-        self.fatal = [re.compile(pattern) for pattern in step["fatalPatterns"]]
+        self.fatal = [re.compile(pattern, re.MULTILINE) for pattern in step["fatalPatterns"]]
         self.port = PortWatch(launch["listen"]["address"], launch["listen"]["port"])
         self.tasks: Optional[set[str]] = None
         self.prover: Optional[Prover] = None
@@ -99,10 +99,13 @@ class _Wait:
 
     def _hear(self, lines: list[str]) -> Optional[str]:
         """The first line that a fatal pattern matches."""
+        # One search over all of them first: a chatty start prints a hundred thousand lines between two looks.
+        text = "\n".join(lines)
+        is_suspect = any(pattern.search(text) for pattern in self.fatal)
         for line in lines:
             self.port.hear(line)
             self.tasks = probe.tasks_in(line) or self.tasks
-            if any(pattern.search(line) for pattern in self.fatal):
+            if is_suspect and any(pattern.search(line) for pattern in self.fatal):
                 return line
         return None
 

@@ -1,11 +1,12 @@
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
-import { accident } from "./core/drift";
+import { accident, driftOf, takenOver } from "./core/drift";
 import { VllmServerError } from "./core/errors";
 import type { Observed, OwnerRecord } from "./core/observed";
 import { plan, stopStep } from "./core/plan";
 import { preflight } from "./core/preflight";
 import type { Spec } from "./core/spec";
+import { logCommand } from "./core/ssh-command";
 import { withUnstopped } from "./core/start-failure";
 import type { Step } from "./core/step";
 import { parseUrn } from "./core/urn";
@@ -91,8 +92,22 @@ class Run {
       await this.apply(steps, observed);
     }
     const reached = steps.length === 0 ? observed : await this.observe();
+    this.demandStanding(reached);
     await this.confirm(reached);
     return reached;
+  }
+
+  /** What was proven ready a moment ago can be gone since: its supervisor was killed, or it died of its first request. */
+  private demandStanding(reached: Observed): void {
+    const { status, logPath } = reached.server;
+    // A server that is too busy for /health is no reason to start it anew.
+    if (status === "ready" || status === "unresponsive") return;
+    throw new VllmServerError({
+      code: "CHANGED_MEANWHILE",
+      summary: `Cannot keep ${this.serverName()} running: it was ready, and then ${driftOf(reached, null)[0] ?? status}`,
+      ...(logPath === null ? {} : { logCommand: logCommand(this.task.spec.host, logPath) }),
+      retryable: true,
+    });
   }
 
   private observe(): Promise<Observed> {
@@ -151,15 +166,20 @@ class Run {
     }
   }
 
-  /** Last of all, and only while the engine still answers: a CLI that died must leave a server the next `up` may take over. */
+  /**
+   * Last of all, and only while the engine still answers: a CLI that died must leave a server the next `up` may take over.
+   * It can die meanwhile too, and then nobody will remember what was confirmed.
+   */
   private async confirm(observed: Observed): Promise<void> {
     if (observed.server.owner?.confirmed === true) return;
-    if (!(await this.task.report.isReachable())) return;
-    await this.task.agent.apply(
-      this.request([{ kind: "confirm" }], observed),
-      LOCK_WAIT_SECONDS + SLACK_SECONDS,
-      () => undefined,
-    );
+    for (const confirmed of [true, false]) {
+      if ((await this.task.report.isReachable()) !== confirmed) return;
+      await this.task.agent.apply(
+        this.request([{ kind: "confirm", confirmed }], observed),
+        LOCK_WAIT_SECONDS + SLACK_SECONDS,
+        () => undefined,
+      );
+    }
   }
 
   private request(steps: readonly Step[], observed: Observed): Parameters<HostAgent["apply"]>[0] {
@@ -178,16 +198,29 @@ class Run {
 
   private refuseForeign(observed: Observed): void {
     const owner = observed.server.owner;
-    if (this.task.verb === "update" || owner?.confirmed !== true) return;
+    // Its own too, where the connection broke after the confirmation.
+    if (owner?.confirmed !== true || owner.claimId === this.task.claimId) return;
+    if (this.task.verb === "update") {
+      const newer = takenOver(observed, this.task.claimId);
+      if (newer === null) return;
+      throw new VllmServerError({
+        code: "SERVER_REPLACED",
+        summary: `Cannot update ${this.serverName()}: ${newer}`,
+        change:
+          `take it out of one of the two states (\`pulumi state delete\`); to give it back to this one, ` +
+          `set "confirmed" to false in ${ownerFile(observed)} on the host and run \`pulumi up\` again`,
+        retryable: false,
+      });
+    }
     throw new VllmServerError({
       code: "OWNED_BY_ANOTHER",
       summary:
         `Cannot create ${this.serverName()}: the host already has this server (${owner.serverId}) of ${owner.project}/${owner.stack}, ` +
         `created by ${owner.createdBy} at ${owner.createdAt}`,
       change:
-        `destroy it from the stack that has it; if that state is lost, or \`host\` is another name of the same machine, ` +
-        `set "confirmed" to false in ${observed.server.stateFolder ?? "its state folder"}/owner.json on the host and run ` +
-        `\`pulumi up\` again: it takes the server over`,
+        `destroy it from the stack that has it; to replace it in place, give the resource the option ` +
+        `deleteBeforeReplace; if the state that has it is lost, or \`host\` is another name of the same machine, ` +
+        `set "confirmed" to false in ${ownerFile(observed)} on the host and run \`pulumi up\` again: it takes the server over`,
       retryable: false,
     });
   }
@@ -201,4 +234,8 @@ class Run {
   private serverName(): string {
     return `server "${parseUrn(this.task.urn).name}" on ${this.task.spec.host.host}`;
   }
+}
+
+function ownerFile(observed: Observed): string {
+  return `${observed.server.stateFolder ?? "its state folder"}/owner.json`;
 }

@@ -35,7 +35,8 @@ export async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> 
 
 export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs: Wire }> {
   const { spec, urn } = declared(news);
-  const claimId = claimOf(olds) ?? randomBytes(4).toString("hex");
+  // The same each time where none is recorded: an update that is cut off must know its own claim again.
+  const claimId = claimOf(olds) ?? id.slice(-8);
   const result = await convergeFor({ spec, urn, verb: "update", serverId: id, claimId });
   return { outs: await outcome(result, spec, urn, { ...news, [CLAIM]: claimId }) };
 }
@@ -88,7 +89,8 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
     const observed = await look(agent, { spec, urn, serverId: id });
     if (observed.server.status === "absent") return { id: "", props: {} };
     const expected = props["configHash"];
-    const outputs = serverOutputs(spec, observed, typeof expected === "string" ? expected : null);
+    const hash = typeof expected === "string" ? expected : null;
+    const outputs = serverOutputs(spec, observed, hash, claimOf(props));
     for (const reason of outputs.drift) engineLog().warning(urn, reason);
     const news = recovery(observed.server, Number(props["restarts"] ?? 0));
     if (news !== null) engineLog().warning(urn, news);

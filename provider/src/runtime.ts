@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { derivedOutputsKnown } from "./core/derived-outputs";
-import { describeDiff, describeDrift, diffContext, diffInputs } from "./core/diff";
+import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { fromWire, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
@@ -31,11 +31,9 @@ interface CheckResult {
 function check(_olds: Wire, news: Wire): CheckResult {
   const parsed = parseInputs(fromWire(news).inputs);
   if (!parsed.ok) {
-    // The engine prints the value of a property that a failure names: secret ones stay unnamed.
-    const failures = parsed.problems.map((problem) => ({
-      property: problem.isSecret ? "" : problem.path,
-      reason: problem.message,
-    }));
+    // Each reason begins with its path. A failure that names a property makes the engine print what it holds, secrets
+    // inside an object too, and "value {<nil>}" for every path with a dot. Seen with the CLI 3.276.0.
+    const failures = parsed.problems.map((problem) => ({ property: "", reason: problem.message }));
     return { inputs: news, failures };
   }
   return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
@@ -48,21 +46,23 @@ interface DiffResult {
 }
 
 async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
-  const before = fromWire(olds).inputs;
+  const { inputs: before, urn: oldUrn } = fromWire(olds);
   const after = fromWire(news);
+  const renamed = describeRename(oldUrn, after.urn);
   const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs));
   const drift = driftIn(before);
   const context = diffContext(before);
   const repair = describeDrift(drift, result, context);
-  const words = [...describeDiff(result, context), ...(repair === null ? [] : [repair])];
+  const words = [...describeDiff(result, context), ...[renamed, repair].filter((line) => line !== null)];
   for (const line of words) engineLog().info(after.urn, line);
   await engineLog().flush();
   const isProviderNew = olds["__provider"] !== news["__provider"];
   return {
     // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
-    changes: result.hasChanges || drift.length > 0 || isProviderNew,
+    changes: result.hasChanges || drift.length > 0 || isProviderNew || renamed !== null,
     replaces: result.replaces,
-    deleteBeforeReplace: false,
+    // Asked for by the user (replaceOnChanges): on one machine there is one port, and one server of this name.
+    deleteBeforeReplace: result.replaces.length === 0,
   };
 }
 

@@ -13,6 +13,7 @@ from agent.failure import AgentFailure
 from test.agent.acting import ActingCase, kill, wait_step
 
 ELSEWHERE = {"address": "127.0.0.1", "port": 1}
+CONFIRM = {"kind": "confirm", "confirmed": True}
 
 
 class ApplyCase(ActingCase):
@@ -38,7 +39,7 @@ class StepsTest(ApplyCase):
             "confirmed": False,
         }
         start = {"kind": "start", "launch": self.launch({"listen": 0})}
-        results = self.apply({"kind": "claim", "owner": owner}, start, wait_step(), {"kind": "confirm"})
+        results = self.apply({"kind": "claim", "owner": owner}, start, wait_step(), CONFIRM)
         self.assertEqual(["claim", "start", "wait", "confirm"], [result["kind"] for result in results])
         self.assertEqual([{"kind": "claim"}, {"kind": "confirm"}], [results[0], results[3]])
         told = [(event["kind"], event["state"]) for event in self.events() if event["event"] == "step"]
@@ -49,9 +50,8 @@ class StepsTest(ApplyCase):
         self.assertFalse(self.state().exists())
 
     def test_a_wait_that_does_not_end_ready_is_the_last_step(self) -> None:
-        results = self.apply(
-            {"kind": "start", "launch": self.launch({"exit_after": 0})}, wait_step(), {"kind": "confirm"}
-        )
+        start = {"kind": "start", "launch": self.launch({"exit_after": 0})}
+        results = self.apply(start, wait_step(), CONFIRM)
         self.assertEqual(["start", "wait"], [result["kind"] for result in results])
 
     def test_a_start_that_was_seen_to_fail_is_not_tried_again_behind_everybodys_back(self) -> None:

@@ -26,6 +26,8 @@ class OwnershipTest(HostCase):
         self.assertEqual(self.owner(), OWNER)
         ownership.confirm(ID)
         self.assertEqual(self.owner(), {**OWNER, "confirmed": True})
+        ownership.confirm(ID, False)
+        self.assertEqual(self.owner(), OWNER)
 
     def test_a_second_claim_keeps_who_made_it_when_and_confirmed_and_is_the_one_that_counts(self):
         self.record(ID, owner={**OWNER, "confirmed": True})

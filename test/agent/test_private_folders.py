@@ -30,7 +30,7 @@ class StateRootTest(ActingCase):
         return caught.exception
 
     def start_nothing(self) -> None:
-        self.apply({"kind": "confirm"})
+        self.apply({"kind": "confirm", "confirmed": True})
 
     def test_what_is_kept_is_for_its_owner_alone(self) -> None:
         self.start({"listen": 0})

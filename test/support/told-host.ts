@@ -4,7 +4,8 @@ import type { HostAgent } from "../../provider/src/remote/host-agent";
 import type { ApplyResult, FlagsResult, WaitResult } from "../../provider/src/remote/protocol";
 import { absentServer, observed, runningServer } from "./host-facts";
 
-const PROVEN: ReadyRecord = {
+/** What a server of this host proves when it becomes ready. */
+export const PROVEN: ReadyRecord = {
   generation: 1,
   readyAt: "2026-12-01T10:06:12Z",
   startSeconds: 312,
@@ -24,6 +25,7 @@ export class ToldHost implements HostAgent {
   #server: ServerSeen;
   readonly #facts: Partial<Observed>;
   #waits: WaitResult[] = [];
+  #isDoomed = false;
   #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
 
   constructor(server: Partial<ServerSeen> = {}, facts: Partial<Observed> = {}) {
@@ -41,6 +43,12 @@ export class ToldHost implements HostAgent {
   /** The next apply fails, after those whose waits were told; butStarts: only its wait does not come about. */
   failing(error: Error, { butStarts = false } = {}): this {
     this.#failures.push({ error, butStarts });
+    return this;
+  }
+
+  /** Whatever becomes ready next is gone right after. */
+  dyingOnceReady(): this {
+    this.#isDoomed = true;
     return this;
   }
 
@@ -79,7 +87,7 @@ export class ToldHost implements HostAgent {
         return { kind: "claim" };
       case "confirm":
         if (this.#server.owner !== null)
-          this.#server = { ...this.#server, owner: { ...this.#server.owner, confirmed: true } };
+          this.#server = { ...this.#server, owner: { ...this.#server.owner, confirmed: step.confirmed } };
         return { kind: "confirm" };
       case "start": {
         const parts = { owner: this.#server.owner, status: "starting" as const, ready: null, generation: 1 };
@@ -88,10 +96,12 @@ export class ToldHost implements HostAgent {
         return { kind: "start", start: { generation: 1, pid: 4242, gpuUuids: ["GPU-0"], logPath: "/1.log" } };
       }
       case "wait": {
-        const wait = this.#waits.shift();
-        if (wait !== undefined) return { kind: "wait", wait };
+        const wait = this.#waits.shift() ?? { outcome: "ready", ready: PROVEN };
+        if (wait.outcome !== "ready") return { kind: "wait", wait };
         this.#server = { ...this.#server, status: "ready", ready: PROVEN };
-        return { kind: "wait", wait: { outcome: "ready", ready: PROVEN } };
+        if (this.#isDoomed) this.crash();
+        this.#isDoomed = false;
+        return { kind: "wait", wait };
       }
       case "stop": {
         this.#server = { ...this.#server, status: "stopped", leader: null, processes: [] };

@@ -4,7 +4,7 @@ import { VllmServerError, type ErrorCode } from "../../provider/src/core/errors"
 import type { Observed } from "../../provider/src/core/observed";
 import type { Spec } from "../../provider/src/core/spec";
 import { owner, SERVER_ID, spec } from "../support/host-facts";
-import { ToldHost } from "../support/told-host";
+import { PROVEN, ToldHost } from "../support/told-host";
 
 const URN = owner.urn;
 const lost = new VllmServerError({ code: "CONNECTION_LOST", summary: "Lost gpu1", retryable: true });
@@ -78,6 +78,30 @@ describe("converge", () => {
     expect(host.calls.at(-1)).toBe("observe");
   });
 
+  it("takes the confirmation back when whoever should remember the server died meanwhile", async () => {
+    const host = new ToldHost();
+    const answers = [true, false];
+    const report = {
+      progress: () => undefined,
+      info: () => undefined,
+      warning: () => undefined,
+      isReachable: () => Promise.resolve(answers.shift() ?? false),
+    };
+    await run(host, { report });
+    expect(host.calls.slice(-2)).toEqual(["confirm", "confirm"]);
+    const { servers, queryIndex } = await host.observe();
+    expect(servers[queryIndex]?.server.owner?.confirmed).toBe(false);
+  });
+
+  it("knows its own server again when the connection breaks after the confirmation", async () => {
+    const host = new ToldHost()
+      .waiting({ outcome: "ready", ready: PROVEN })
+      .failing(lost, { butStarts: true });
+    const { result } = await run(host);
+    expect(result).toMatchObject({ kind: "converged", observed: { server: { owner: { confirmed: true } } } });
+    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "confirm", "observe"]);
+  });
+
   it("goes on under the id of the unfinished create that it finds", async () => {
     const host = new ToldHost({ owner: { ...owner, confirmed: false } });
     expect((await run(host)).result.serverId).toBe(SERVER_ID);
@@ -93,7 +117,7 @@ describe("converge", () => {
   });
 
   it("refuses to create a server that is confirmed to be there, untouched; an update knows that it is its own", async () => {
-    const { result } = await run(new ToldHost({ owner }));
+    const { result } = await run(new ToldHost({ owner }), { claimId: "c2a2" });
     expect(failureOf(result)).toEqual({ code: "OWNED_BY_ANOTHER", touched: false });
     expect((await run(new ToldHost({ owner }), { verb: "update" })).result.kind).toBe("converged");
   });
@@ -151,6 +175,43 @@ describe("converge", () => {
     expect(result).toMatchObject({
       error: { details: { also: expect.stringContaining("Cannot free GPU 0") } },
     });
+  });
+
+  it("does not call a server ready that died as soon as it was: it starts it once more", async () => {
+    const host = new ToldHost().dyingOnceReady();
+    const { result, said } = await run(host);
+    expect(result).toMatchObject({ kind: "converged", observed: { server: { status: "ready" } } });
+    expect(said[1]).toBe(
+      'Cannot keep server "kimi" on gpu1 running: it was ready, and then it died (signal 9), ' +
+        "given up after 5 automatic restarts; the work on the host goes on, looking again",
+    );
+    expect(host.calls).toEqual([
+      "observe",
+      "claim start wait",
+      "observe",
+      "observe",
+      "stop start wait",
+      "observe",
+      "confirm",
+    ]);
+  });
+
+  it("updates no server that another resource has taken over and confirmed; one that is not confirmed it takes back", async () => {
+    const theirs = { ...owner, claimId: "fee1", project: "lab", stack: "dev" };
+    const host = new ToldHost({ owner: theirs });
+    const { result } = await run(host, { verb: "update", serverId: SERVER_ID });
+    expect(failureOf(result)).toEqual({ code: "SERVER_REPLACED", touched: false });
+    expect(result).toMatchObject({
+      error: {
+        details: {
+          summary: 'Cannot update server "kimi" on gpu1: a newer resource has taken it over (lab/dev, kimi)',
+        },
+      },
+    });
+    expect(host.calls).toEqual(["observe"]);
+    const open = new ToldHost({ owner: { ...theirs, confirmed: false } });
+    expect((await run(open, { verb: "update", serverId: SERVER_ID })).result.kind).toBe("converged");
+    expect(open.calls[1]).toBe("claim start wait");
   });
 
   it("says what befell a server before it repairs it", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   describeDiff,
   describeDrift,
+  describeRename,
   diffContext,
   diffInputs,
   type DiffContext,
@@ -166,6 +167,34 @@ describe("the words of a preview", () => {
     ]);
   });
 
+  it.each([
+    [{ extraArgs: { seed: 1 } }, { extraArgs: { seed: "1" } }, 'extraArgs.seed 1 -> "1"'],
+    [
+      { engine: { chatTemplate: "a" } },
+      { engine: { chatTemplate: "b\n\u009b31m" } },
+      'engine.chatTemplate a -> "b\\n\\u009b31m"',
+    ],
+    [
+      { engine: { chatTemplate: `${"x".repeat(90)}old` } },
+      { engine: { chatTemplate: `${"x".repeat(90)}new` } },
+      `engine.chatTemplate ...${"x".repeat(20)}old -> ...${"x".repeat(20)}new`,
+    ],
+    [
+      { engine: { chatTemplate: "y".repeat(90) } },
+      {},
+      `engine.chatTemplate ${"y".repeat(60)}... -> (not set)`,
+    ],
+    [
+      { extraArgs: { connector: { password: "old-password" } } },
+      { extraArgs: { connector: { password: "new-password" } } },
+      "extraArgs.connector.password changed",
+    ],
+  ])("show on one line what differs: %j and %j", (olds, news, change) => {
+    expect(words(olds, news, sameHost, { lastStartSeconds: null, status: null })).toEqual([
+      `restart: ${change}; down until it is ready again`,
+    ]);
+  });
+
   it("say nothing about a time that is not recorded", () => {
     expect(words({}, { listen: { port: 1 } }, sameHost, { lastStartSeconds: null, status: null })).toEqual([
       "restart: listen.port 8000 -> 1; down until it is ready again",
@@ -242,5 +271,18 @@ describe("describeDrift", () => {
   it("leaves the word to a changed input, which restarts it anyway", () => {
     const change = { path: "engine.maxModelLen", from: "1", to: "2", isSecret: false };
     expect(describeDrift(["it is stopped"], { ...same, restart: [change] }, context)).toBeNull();
+  });
+});
+
+describe("describeRename", () => {
+  it("tells a new name of the resource, its stack or its project, where both are known", () => {
+    const old = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/vllm:VllmServer::kimi";
+    const moved = "urn:pulumi:live::shop::pulumi-nodejs:dynamic/vllm:VllmServer::k2";
+    expect(describeRename(old, moved)).toBe("no restart: renamed from shop/prod kimi to shop/live k2");
+    expect([describeRename(old, old), describeRename("", old), describeRename(old, "")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 });

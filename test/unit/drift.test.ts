@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
 import { accident, driftOf, recovery } from "../../provider/src/core/drift";
 import type { ServerSeen } from "../../provider/src/core/observed";
-import { absentServer, launch, observed, runningServer } from "../support/host-facts";
+import { absentServer, launch, observed, owner, runningServer } from "../support/host-facts";
 
 const desired: Desired = { launch, overlay: null, warnings: [] };
 const seen = (parts: Partial<ServerSeen>, expectedHash: string | null = "f00d"): readonly string[] =>
@@ -45,6 +45,16 @@ describe("driftOf", () => {
     expect(driftOf(observed({ server: absentServer }), "f00d")).toEqual([
       "no server of this resource is on the host",
     ]);
+  });
+
+  it("tells that another resource has the server, where both claims are known", () => {
+    const server = runningServer(desired, {
+      owner: { ...owner, claimId: "fee1", project: "lab", name: "k2" },
+    });
+    const reasons = (claimId: string | null): readonly string[] =>
+      driftOf(observed({ server }), null, claimId);
+    expect(reasons("c1a1")).toEqual(["a newer resource has taken it over (lab/prod, k2)"]);
+    expect([reasons("fee1"), reasons(null)]).toEqual([[], []]);
   });
 });
 

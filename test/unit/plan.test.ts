@@ -95,6 +95,12 @@ describe("plan", () => {
     expect(planFor(plain, { server })).toEqual([{ kind: "claim", owner: unconfirmed }]);
   });
 
+  it("claims a running server anew under a new name of its resource, and leaves it running", () => {
+    const urn = owner.urn.replace("::kimi", "::moonshot");
+    const steps = plan(spec(), plain, observed({ server: runningServer(plain) }), { ...owner, urn }, []);
+    expect(steps).toEqual([{ kind: "claim", owner: { ...owner, urn } }]);
+  });
+
   it("keeps the record of an absent server out of the plan of one that is there", () => {
     expect(planFor(plain, { server: { ...absentServer, status: "stopped", owner } })).toEqual([start, wait]);
   });

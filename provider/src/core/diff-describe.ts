@@ -1,6 +1,8 @@
-import { NOT_SET, type Change } from "./diff-compare";
+import type { Change } from "./diff-compare";
+import { NOT_SET } from "./diff-values";
 import { effectOf, isPlaceOfHost } from "./diff-effects";
 import type { InputDiff } from "./diff-inputs";
+import { parseUrn } from "./urn";
 
 export interface DiffContext {
   /** How long the newest start took until it was ready; null: none is recorded. */
@@ -49,6 +51,18 @@ export function describeDrift(
 ): string | null {
   if (drift.length === 0 || diff.restart.length > 0) return null;
   return `${status === "stopped" || status === "absent" ? "start" : "restart"}: ${drift.join("; ")}`;
+}
+
+/** That the owner record on the host follows a new name of the resource, its project or stack; null: there is none. "" is an unknown URN. */
+export function describeRename(oldUrn: string, newUrn: string): string | null {
+  if (oldUrn === "" || newUrn === "" || oldUrn === newUrn) return null;
+  return `no restart: renamed from ${nameOf(oldUrn)} to ${nameOf(newUrn)}`;
+}
+
+/** "shop/prod kimi" */
+function nameOf(urn: string): string {
+  const { project, stack, name } = parseUrn(urn);
+  return `${project}/${stack} ${name}`;
 }
 
 function restartWords(changes: readonly Change[], { lastStartSeconds, status }: DiffContext): string {

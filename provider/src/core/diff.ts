@@ -1,2 +1,2 @@
-export { describeDiff, describeDrift, diffContext, type DiffContext } from "./diff-describe";
+export { describeDiff, describeDrift, describeRename, diffContext, type DiffContext } from "./diff-describe";
 export { diffInputs } from "./diff-inputs";

@@ -3,10 +3,16 @@ import type { ExitSeen, Observed, ServerSeen } from "./observed";
 /**
  * In words, why the host is not as this state believes; [] when it is.
  * @param expectedHash configHash of the state; null: no declaration is expected.
+ * @param claimId of the resource in the state; null: not recorded, then whoever has the server is the right one.
  */
-export function driftOf(observed: Observed, expectedHash: string | null): readonly string[] {
+export function driftOf(
+  observed: Observed,
+  expectedHash: string | null,
+  claimId: string | null = null,
+): readonly string[] {
   const { server } = observed;
-  const reasons: string[] = [];
+  const newer = takenOver(observed, claimId);
+  const reasons: string[] = newer === null ? [] : [newer];
   switch (server.status) {
     case "ready":
       break;
@@ -54,6 +60,13 @@ export function driftOf(observed: Observed, expectedHash: string | null): readon
   if (server.modelPathIntact === false) reasons.push(`files of ${server.launch.modelPath} are missing`);
   if (server.secretsMatch === false) reasons.push("its secrets are not the declared ones");
   return reasons;
+}
+
+/** That another resource has the server now, in words; null: it has not. Claims of earlier versions have no number to compare. */
+export function takenOver({ server }: Observed, claimId: string | null): string | null {
+  const { owner } = server;
+  if (owner === null || owner.claimId === null || claimId === null || owner.claimId === claimId) return null;
+  return `a newer resource has taken it over (${owner.project}/${owner.stack}, ${owner.name})`;
 }
 
 /** Statuses that tell of something which happened to the server, not of what was done to it. */

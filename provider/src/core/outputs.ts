@@ -32,8 +32,16 @@ export interface ServerOutputs {
   readonly bootId: string | null;
 }
 
-/** @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition. */
-export function serverOutputs(spec: Spec, observed: Observed, expectedHash: string | null): ServerOutputs {
+/**
+ * @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition.
+ * @param claimId the resource this state believes in, likewise
+ */
+export function serverOutputs(
+  spec: Spec,
+  observed: Observed,
+  expectedHash: string | null,
+  claimId: string | null = null,
+): ServerOutputs {
   const { server } = observed;
   // After an automatic restart it is the proof of an earlier process of the same launch.
   const { ready } = server;
@@ -49,7 +57,7 @@ export function serverOutputs(spec: Spec, observed: Observed, expectedHash: stri
     generation: server.generation,
     restarts: server.restarts,
     status: server.status,
-    drift: driftOf(observed, expectedHash),
+    drift: driftOf(observed, expectedHash, claimId),
     startedAt: server.startedAt,
     startDurationSeconds: ready?.startSeconds ?? null,
     pid: server.leader?.pid ?? null,

@@ -20,7 +20,9 @@ export function plan(
   owner: OwnerRecord,
   fatalPatterns: readonly string[],
 ): readonly Step[] {
-  const isClaimed = observed.server.owner?.claimId === owner.claimId;
+  // The URN too: a resource or stack that was renamed leaves its old name to others.
+  const known = observed.server.owner;
+  const isClaimed = known?.claimId === owner.claimId && known.urn === owner.urn;
   const claim: readonly Step[] = isClaimed ? [] : [{ kind: "claim", owner }];
   const wait = waitStep(spec, desired, fatalPatterns);
   if (runsAsDesired(desired, observed)) {
@@ -76,7 +78,7 @@ export function stopStep(spec: Spec, observed: Observed): StopStep {
 }
 
 function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]): WaitStep {
-  const answersFingerprint = desired.launch.configYaml.includes("fingerprint-value");
+  const answersFingerprint = /^fingerprint-value: /m.test(desired.launch.configYaml);
   return {
     kind: "wait",
     probe: spec.readiness.probe,

@@ -56,6 +56,8 @@ export interface Launch {
   readonly environment: Readonly<Record<string, string>>;
   readonly secretEnvironment: Readonly<Record<string, string>>;
   readonly gpus: LaunchGpus;
+  /** How vLLM is told its GPUs: before --device-ids (0.24) it ends at a UUID. */
+  readonly gpuNames: "uuid" | "index";
   readonly listen: { readonly address: string; readonly port: number };
   readonly servedModelNames: readonly string[];
   readonly restart: RestartPolicy;
@@ -86,9 +88,10 @@ export interface PolicyStep {
   readonly restart: RestartPolicy;
 }
 
-/** Marks the owner record confirmed. */
+/** Marks the owner record confirmed, or takes that back. */
 export interface ConfirmStep {
   readonly kind: "confirm";
+  readonly confirmed: boolean;
 }
 
 /** Removes the state folder and an overlay nobody else uses. Refuses while a process of the server lives. */

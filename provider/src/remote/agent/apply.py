@@ -96,6 +96,6 @@ _STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
     "start": lambda server_id, step: {"start": launch.run(server_id, step)},
     "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
     "policy": lambda server_id, step: restart_policy.write(server_id, step["restart"]),
-    "confirm": lambda server_id, _step: ownership.confirm(server_id),
+    "confirm": lambda server_id, step: ownership.confirm(server_id, step["confirmed"]),
     "forget": lambda server_id, _step: ownership.forget(server_id),
 }

@@ -36,8 +36,8 @@ def claim(server_id: str, step: dict[str, Any]) -> None:
     records.write_json(_owner_file(server_id), {**wanted, "serverId": server_id, **kept})
 
 
-def confirm(server_id: str) -> None:
-    """Marks the record confirmed and removes overlays of earlier declarations.
+def confirm(server_id: str, confirmed: bool = True) -> None:
+    """Marks the record confirmed, or not, and removes overlays of earlier declarations.
 
     Raises CHANGED_MEANWHILE when there is no record.
     """
@@ -48,8 +48,8 @@ def confirm(server_id: str) -> None:
             f"Cannot confirm server {server_id}: its owner record is gone, need the one that was claimed",
             retryable=True,
         )
-    if not owner["confirmed"]:
-        records.write_json(_owner_file(server_id), {**owner, "confirmed": True})
+    if owner["confirmed"] != confirmed:
+        records.write_json(_owner_file(server_id), {**owner, "confirmed": confirmed})
     with overlay_use.exclusive(server_id):
         overlay_use.drop(server_id, keep=True)
 

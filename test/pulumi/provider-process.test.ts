@@ -69,12 +69,18 @@ test("check keeps nested null", async () => {
 
 test("check reports every problem at its path", async () => {
   const { failures } = await provider.check({}, { ...declared, engin: {}, listen: { port: 70000 } });
-  expect(failures.map((failure) => failure.property).sort()).toEqual(["engin", "listen.port"]);
+  expect(failures).toEqual([
+    { property: "", reason: "engin: found an object, need engine (the nearest known name)" },
+    { property: "", reason: "listen.port: found 70000, need a whole number from 1 to 65535 (TCP port)" },
+  ]);
 });
 
-test("check names no secret property, whose value Pulumi would print", async () => {
-  const { failures } = await provider.check({}, { ...declared, apiKey: { text: "sk-123" } });
-  expect(failures.map((failure) => failure.property)).toEqual([""]);
+test("check names no property, whose value Pulumi would print", async () => {
+  const { failures } = await provider.check(
+    {},
+    { ...declared, env: { TOKEN: "sk-123" }, apiKey: ["sk-123"] },
+  );
+  expect(failures.map((failure) => failure.property)).toEqual(["", ""]);
   expect(JSON.stringify(failures)).not.toContain("sk-123");
 });
 

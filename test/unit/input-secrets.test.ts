@@ -44,6 +44,20 @@ describe("problems with secret inputs", () => {
     },
   );
 
+  it.each([
+    ["passwrd", { host: { host: "gpu1", passwrd: SECRET } }],
+    ["proxy.passwrd", { host: { host: "gpu1", proxy: { host: "jump", passwrd: SECRET } } }],
+    ["apikye", { apikye: SECRET }],
+    ["env", { env: { HF_TOKEN: SECRET } }],
+    ["engine.hfTokn", { engine: { hfTokn: SECRET } }],
+    ["model.tokn", { model: { path: "/m", tokn: SECRET } }],
+    ["extraArgs.api_ky", { extraArgs: { api_ky: SECRET } }],
+  ])("do not show what stands under a misspelled name: %s", (_name, inputs) => {
+    const result = parseInputs({ host: "gpu1", model: { path: "/m" }, ...inputs });
+    expect(result.ok).toBe(false);
+    expect(JSON.stringify(result)).not.toContain(SECRET);
+  });
+
   it("hold for any value below environment and for any shape of it", () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), fc.string({ minLength: 1 }), (other, name) => {

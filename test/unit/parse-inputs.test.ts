@@ -49,11 +49,14 @@ describe("inputs to spec", () => {
     });
   });
 
-  it("drops the slash at the end of the checkpoint's path", () => {
-    expect(parseInputs({ ...least, model: { path: "~/models/kimi/" } })).toMatchObject({
-      spec: { model: { path: "~/models/kimi" } },
-    });
-  });
+  it.each(["~/models/kimi/", "~/models//kimi", "~/./models/kimi/."])(
+    "takes %s for the same checkpoint",
+    (path) => {
+      expect(parseInputs({ ...least, model: { path } })).toMatchObject({
+        spec: { model: { path: "~/models/kimi" } },
+      });
+    },
+  );
 });
 
 describe("problems", () => {
@@ -88,21 +91,27 @@ describe("problems", () => {
     [{ engine: { "max-model-len": 8 } }, 'engine["max-model-len"]: found 8, need the name maxModelLen'],
     [{ engine: { tp: 8 } }, "engine.tp: found 8, need the name tensorParallelSize"],
     [{ engine: { streamInterval: 4 } }, 'engine.streamInterval: found 4, need extraArgs["stream-interval"]'],
-    [{ engine: { kvCacheDtype: "fp8" } }, 'engine.kvCacheDtype: found "fp8", need kvCacheDtype'],
+    [{ engine: { kvCacheDtype: "fp8" } }, "engine.kvCacheDtype: found text, need kvCacheDtype"],
     [
       { engine: { enforceEagr: true } },
       'engine.enforceEagr: found true, need one of engine\'s 43 flags (did you mean enforceEager?); any other flag goes to extraArgs["enforce-eagr"]',
     ],
-    [{ kv_cache_dtype: "auto" }, 'kv_cache_dtype: found "auto", need kvCacheDtype (the nearest known name)'],
+    [{ kv_cache_dtype: "auto" }, "kv_cache_dtype: found text, need kvCacheDtype (the nearest known name)"],
     [
       { service: { restart: { maxs: 1 } } },
       "service.restart.maxs: found 1, need service.restart.max (the nearest known name)",
     ],
-    [{ model: { path: "/m", repo: "org/x" } }, 'model.repo: found "org/x", need one of path'],
+    [{ model: { path: "/m", repo: "org/x" } }, "model.repo: found text, need one of path"],
     [
       { host: { host: "gpu1", hostkey: "x" } },
-      'host.hostkey: found "x", need host.hostKey (the nearest known name)',
+      "host.hostkey: found text, need host.hostKey (the nearest known name)",
     ],
+    [{ maxModelLen: 8 }, "maxModelLen: found 8, need engine.maxModelLen"],
+    [{ tp: 8 }, "tp: found 8, need engine.tensorParallelSize"],
+    [{ port: 8000 }, "port: found 8000, need listen.port or host.port"],
+    [{ stream_interval: 4 }, 'stream_interval: found 4, need extraArgs["stream-interval"]'],
+    [{ env: {} }, "env: found an object, need environment (the nearest known name)"],
+    [{ vllm: { exe: "/v" } }, "vllm.exe: found text, need vllm.executable (the nearest known name)"],
   ])("name what was probably meant: %j", (inputs, message) => {
     expect(problems(inputs)).toEqual([message]);
   });
@@ -134,9 +143,29 @@ describe("problems", () => {
       "configOverrides.text_config.compression_config",
     ],
     [{ configOverrides: "{}" }, "configOverrides"],
+    [{ model: { path: "/m/.." } }, "model.path"],
+    [{ model: { path: "/m/x " } }, "model.path"],
+    [{ model: { path: "/./" } }, "model.path"],
+    [{ engine: { dtype: " " } }, "engine.dtype"],
+    [{ listen: { address: "127.999.1.1" } }, "listen.address"],
+    [{ listen: { address: "127.1" } }, "listen.address"],
+    [{ service: { restart: { delaySeconds: 1e300 } } }, "service.restart.delaySeconds"],
+    [{ service: { restart: { withinSeconds: 1e300 } } }, "service.restart.withinSeconds"],
+    [{ host: { host: "gpu1", perDialTimeout: 3e6 } }, "host.perDialTimeout"],
+    [{ host: { host: "gpu1", user: "a b" } }, "host.user"],
+    [{ host: { host: "gpu1", user: "-oProxyCommand=x" } }, "host.user"],
+    [{ host: { host: "gpu1", privateKey: "~/.ssh/id_ed25519" } }, "host.privateKey"],
+    [{ host: { host: "gpu1", hostKey: "MD5:aa:bb" } }, "host.hostKey"],
+    [{ configOverrides: { a: { b: [1, Number.NaN] } } }, "configOverrides.a.b[1]"],
   ])("refuse %j at %s", (inputs, path) => {
     const result = parseInputs({ ...least, ...inputs });
     expect(result.ok ? [] : result.problems.map((problem) => problem.path)).toEqual([path]);
+  });
+
+  it("show short lists as they are", () => {
+    expect(problems({ gpus: ["0", null] })).toEqual([
+      'gpus: found ["0",null], need a number of GPUs of at least 1, or a list of different indexes and UUIDs such as [0, 1] or ["GPU-..."]',
+    ]);
   });
 
   it("tell that a quantized KV cache and a 16-bit one were asked for together", () => {

@@ -88,6 +88,12 @@ describe("flags that the installed vLLM does not know", () => {
     ]);
   });
 
+  it("are told the input where the nearest flag is one that extraArgs does not take", () => {
+    expect(unknownFlags(spec({ extraArgs: { "api-ke": "k" } }), new Set(["--api-key"]))).toEqual([
+      { path: 'extraArgs["api-ke"]', flag: "api-ke", note: "if --api-key was meant: apiKey" },
+    ]);
+  });
+
   it("can be typed ones on an old version", () => {
     const old = new Set(["--max-model-len"]);
     expect(unknownFlags(spec({ engine: { maxModelLen: 8, asyncScheduling: true } }), old)).toEqual([

@@ -1,6 +1,7 @@
 import { canonicalJson, listedGpuCount } from "./identity";
 import { servedModelNames } from "./derived-outputs";
 import { isRecord } from "./input-json";
+import { NOT_SET, shownPair } from "./diff-values";
 import { formatPath, isSecretPath, type InputPath } from "./input-path";
 import type { HostSpec, Spec } from "./spec";
 
@@ -47,16 +48,14 @@ export function changesBetween(from: unknown, to: unknown, path: InputPath): rea
   }
   if (from === to || (from !== undefined && to !== undefined && canonicalJson(from) === canonicalJson(to)))
     return [];
-  const isSecret = isSecretPath(path);
-  return [{ path: formatPath(path), from: shown(from, isSecret), to: shown(to, isSecret), isSecret }];
+  return [
+    isSecretPath(path)
+      ? hiddenChange(path, from, to)
+      : { path: formatPath(path), ...shownPair(from, to), isSecret: false },
+  ];
 }
 
-const SHOWN_CHARACTERS = 60;
-export const NOT_SET = "(not set)";
-
-function shown(value: unknown, isSecret: boolean): string {
-  if (value === undefined) return NOT_SET;
-  if (isSecret) return value === null ? NOT_SET : "(secret)";
-  const text = typeof value === "string" ? value : canonicalJson(value);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+function hiddenChange(path: InputPath, from: unknown, to: unknown): Change {
+  const hidden = (value: unknown): string => (value === undefined || value === null ? NOT_SET : "(secret)");
+  return { path: formatPath(path), from: hidden(from), to: hidden(to), isSecret: true };
 }

@@ -91,7 +91,7 @@ const lists = {
 
 /** A word that vLLM's parser cannot take for an option. Source: vLLM 0.32 utils/argparse_utils.py parse_args. */
 function isWord(value: unknown): value is string {
-  return isText(value) && value !== "" && !value.startsWith("-");
+  return isText(value) && value.trim() !== "" && !value.startsWith("-");
 }
 
 function isLoraModule(value: unknown): boolean {

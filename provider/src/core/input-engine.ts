@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { engineNameOf, ENGINE_FLAGS } from "./engine-flags";
-import { isJsonObject, isRecord, withoutUndefined } from "./input-json";
+import { isJsonObject, isRecord, notJsonAt, withoutUndefined } from "./input-json";
 import { kebabCase, nearestName } from "./input-names";
 import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath } from "./input-path";
-import type { JsonValue } from "./json";
+import { ABOUT_NAME } from "./input-problem";
+import type { JsonObject, JsonValue } from "./json";
 import type { EngineSpec } from "./spec";
 import { NEWEST_FLAGS } from "./vllm-flags-table";
 
@@ -18,7 +19,7 @@ export const engineSchema: z.ZodType<EngineSpec> = z.unknown().transform((value,
   for (const [name, given] of Object.entries(value)) {
     const row = ENGINE_FLAGS.get(name);
     if (row === undefined) {
-      context.addIssue({ code: "custom", path: [name], message: wantedInstead(name) });
+      context.addIssue({ code: "custom", path: [name], message: wantedInstead(name), params: ABOUT_NAME });
     } else if (given !== null && given !== undefined) {
       const result = row.schema.safeParse(given);
       if (result.success) read.push([name, withoutUndefined(result.data)]);
@@ -41,6 +42,10 @@ function wantedInstead(name: string): string {
   return `one of engine's ${String(ENGINE_FLAGS.size)} flags${hint}; any other flag goes to ${formatPath(["extraArgs", flag])}`;
 }
 
-export const jsonObjectSchema = z.custom<Readonly<Record<string, JsonValue>>>(isJsonObject, {
-  error: "an object of plain JSON values",
+export const jsonObjectSchema: z.ZodType<JsonObject> = z.unknown().transform((value, context) => {
+  if (isJsonObject(value)) return value;
+  const places = isRecord(value) ? notJsonAt(value) : [[]];
+  const message = isRecord(value) ? "plain JSON" : "an object of plain JSON values";
+  for (const path of places) context.addIssue({ code: "custom", path: [...path], message });
+  return z.NEVER;
 });

@@ -5,6 +5,7 @@ import { isInteger, isText } from "./input-leaf";
 import { kebabCase } from "./input-names";
 import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath } from "./input-path";
+import { ABOUT_NAME } from "./input-problem";
 import type { JsonObject, JsonValue } from "./json";
 import { NEWEST_FLAGS } from "./vllm-flags-table";
 
@@ -17,12 +18,28 @@ export const extraArgsSchema: z.ZodType<JsonObject> = z.unknown().transform((val
   const read: [string, JsonValue][] = [];
   for (const [name, given] of Object.entries(value)) {
     if (given === undefined) continue;
-    const wanted = wantedName(name) ?? wantedValue(name, given);
-    if (wanted !== null) context.addIssue({ code: "custom", path: [name], message: wanted });
+    const wantedFlag = wantedName(name);
+    const wanted = wantedFlag ?? wantedValue(name, given);
+    const params = wantedFlag === null ? {} : ABOUT_NAME;
+    if (wanted !== null) context.addIssue({ code: "custom", path: [name], message: wanted, params });
     else if (isJson(given)) read.push([name, withoutUndefined(given)]);
   }
   return Object.fromEntries(read);
 });
+
+const LONG_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Short names, which a file cannot give. Those of typed flags stand with them. Source: vLLM 0.32.0 parser. */
+const SHORT_NAMES: readonly { readonly name: RegExp; readonly flag: string }[] = [
+  { name: /^O\d?$/, flag: "optimization-level" },
+  { name: /^dcp$/, flag: "decode-context-parallel-size" },
+  { name: /^pcp$/, flag: "prefill-context-parallel-size" },
+  { name: /^ac$/, flag: "attention-config" },
+  { name: /^dc$/, flag: "diffusion-config" },
+  { name: /^asc$/, flag: "api-server-count" },
+  { name: /^n$/, flag: "nnodes" },
+  { name: /^r$/, flag: "node-rank" },
+];
 
 function wantedName(name: string): string | null {
   const flag = kebabCase(name);
@@ -30,18 +47,19 @@ function wantedName(name: string): string | null {
   if (typed !== null) return `engine.${typed}`;
   const instead = insteadOfFlag(flag);
   if (instead !== null) return instead;
+  const short = SHORT_NAMES.find((row) => row.name.test(name.replace(/^-/, "")));
+  if (short !== undefined) return insteadOfFlag(short.flag) ?? formatPath(["extraArgs", short.flag]);
   const positive = flag.slice("no-".length);
-  if (flag.startsWith("no-")) {
+  if (flag.startsWith("no-") && positive !== "") {
     const input = engineNameOf(positive);
-    return `${input === null ? formatPath(["extraArgs", positive]) : `engine.${input}`}: false`;
+    if (input !== null) return `engine.${input}: false`;
+    return insteadOfFlag(positive) ?? `${formatPath(["extraArgs", positive])}: false`;
   }
   if (/^-*[^.]+\./.test(name))
     return `one object at ${formatPath(["extraArgs", kebabCase(name.slice(0, name.indexOf(".")))])}`;
-  if (name !== flag)
+  if (name !== flag && LONG_NAME.test(flag))
     return `the name ${JSON.stringify(flag)}: vLLM's long name, with dashes but none in front`;
-  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)
-    ? null
-    : "vLLM's long name: small letters, digits and dashes";
+  return LONG_NAME.test(name) ? null : "vLLM's long name: small letters, digits and dashes";
 }
 
 /** What vLLM's argument parser would lose, misread or take for another option. Source: vLLM 0.32 utils/argparse_utils.py. */

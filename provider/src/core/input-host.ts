@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integer, isInteger, isText, leaf, number } from "./input-leaf";
+import { integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
 import { DEFAULTS, type HostSpec } from "./spec";
 
 /** The parts of "user@host:port"; null: it is no such text. IPv6 with a port needs brackets. */
@@ -42,14 +42,26 @@ function text(what: string): z.ZodType<string> {
 const connection = {
   host: hostName,
   port: integer("port of sshd", 1, 65535).nullish(),
-  user: text("a user name").nullish(),
+  user: leaf<string>(
+    "a user name: no blanks, no dash in front",
+    (value) => isText(value) && /^[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(value),
+  ).nullish(),
   password: text("text").nullish(),
-  privateKey: text("the text of a private key, not the path of its file").nullish(),
+  privateKey: leaf<string>(
+    "the text of a private key, not the path of its file",
+    (value) => isText(value) && value !== "" && !/^(?:file:|~|\.{0,2}\/)[^\r\n]*$/.test(value),
+  ).nullish(),
   privateKeyPassword: text("text").nullish(),
   agentSocketPath: text("the path of an SSH agent's socket").nullish(),
-  hostKey: text('a public key line of OpenSSH, or its fingerprint "SHA256:..."').nullish(),
+  hostKey: leaf<string>(
+    'a public key line of OpenSSH, or its fingerprint "SHA256:..."',
+    (value) => isText(value) && /^SHA256:\S+$|(?:^|\s)(?:ssh|ecdsa|sk)-\S+\s+\S/.test(value.trim()),
+  ).nullish(),
   dialErrorLimit: integer("tries; 0 or -1 = no limit", -1).nullish(),
-  perDialTimeout: number("seconds per try; 0 = no limit", (value) => value >= 0).nullish(),
+  perDialTimeout: number(
+    `seconds per try, at most ${String(MOST_SECONDS)}; 0 = no limit`,
+    (value) => value >= 0 && value <= MOST_SECONDS,
+  ).nullish(),
   knownHostsFile: text("the path of a known_hosts file on this machine").nullish(),
   sshConfigFile: text("the path of an ssh_config file on this machine").nullish(),
   python: text("the path of a Python on the host").nullish(),

@@ -1,10 +1,13 @@
 import type { z } from "zod";
+import { engineNameOf } from "./engine-flags";
 import { HOST_NAMES } from "./input-host";
 import { isRecord } from "./input-json";
-import { nearestName } from "./input-names";
+import { isSameName, kebabCase, nearestName } from "./input-names";
+import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath, type InputPath } from "./input-path";
-import { problemAt, type Problem } from "./input-problem";
+import { ABOUT_NAME, problemAt, wrongNameProblem, type Problem } from "./input-problem";
 import { listenSchema, readinessSchema, serviceSchema, timeoutsSchema, vllmSchema } from "./input-server";
+import { NEWEST_FLAGS } from "./vllm-flags-table";
 
 /** What zod says of one input -> problems at property paths. Every schema's error message is what is wanted there. */
 export function issueProblems(input: string, value: unknown, error: z.ZodError): readonly Problem[] {
@@ -18,17 +21,43 @@ function problemsOf(issue: z.core.$ZodIssue, start: InputPath, root: unknown): r
     const known = namesAt(path);
     return issue.keys.map((key) => unknownNameProblem([...path, key], valueAt(found, [key]), known));
   }
-  return [problemAt(path, found, issue.message)];
+  return [
+    isAboutName(issue) ? wrongNameProblem(path, found, issue.message) : problemAt(path, found, issue.message),
+  ];
 }
 
-export function unknownNameProblem(path: InputPath, value: unknown, known: readonly string[]): Problem {
+/** An input that there is not: often a member of one that there is. */
+export function unknownInputProblem(name: string, value: unknown, known: readonly string[]): Problem {
+  const places = known.some((input) => isSameName(input, name)) ? [] : placesOf(name);
+  if (places.length === 0) return unknownNameProblem([name], value, known);
+  return wrongNameProblem([name], value, places.join(" or "));
+}
+
+function placesOf(name: string): readonly string[] {
+  const members = [...NAMES, ["host", HOST_NAMES] as const];
+  const places = members.flatMap(([parent, names]) =>
+    names.filter((member) => isSameName(member, name)).map((member) => `${parent}.${member}`),
+  );
+  const flag = kebabCase(name);
+  const typed = engineNameOf(flag);
+  if (typed !== null) return [...places, `engine.${typed}`];
+  return places.length === 0 && NEWEST_FLAGS.has(flag)
+    ? [insteadOfFlag(flag) ?? formatPath(["extraArgs", flag])]
+    : places;
+}
+
+function unknownNameProblem(path: InputPath, value: unknown, known: readonly string[]): Problem {
   const nearest = nearestName(String(path.at(-1)), known);
   const parent = path.slice(0, -1);
   const wanted =
     nearest === null
       ? `one of ${known.join(", ")}`
       : `${formatPath([...parent, nearest])} (the nearest known name)`;
-  return problemAt(path, value, wanted);
+  return wrongNameProblem(path, value, wanted);
+}
+
+function isAboutName(issue: z.core.$ZodIssue): boolean {
+  return issue.code === "custom" && issue.params === ABOUT_NAME;
 }
 
 function valueAt(root: unknown, path: InputPath): unknown {

@@ -1,3 +1,4 @@
+import type { InputPath } from "./input-path";
 import type { JsonObject, JsonValue } from "./json";
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -16,6 +17,15 @@ export function isJson(value: unknown): value is JsonValue {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value) && isJson(value);
+}
+
+/** Where the values stand that make something no JSON. */
+export function notJsonAt(value: unknown, path: InputPath = []): readonly InputPath[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => notJsonAt(item, [...path, index]));
+  if (!isRecord(value)) return isJson(value) ? [] : [path];
+  return Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : notJsonAt(item, [...path, key]),
+  );
 }
 
 /** The same without members that are undefined, at any depth. */

@@ -10,6 +10,9 @@ export function leaf<T>(wanted: Wanted, isValid: (value: unknown) => boolean): z
   });
 }
 
+/** Longest time that can be given: seven days. Timers and clocks take it on both ends, in milliseconds too. */
+export const MOST_SECONDS = 604_800;
+
 export function isInteger(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number {
   return Number.isSafeInteger(value) && typeof value === "number" && value >= least && value <= most;
 }
@@ -48,7 +51,9 @@ export function hostPath(what: string): z.ZodType<string> {
 }
 
 function isHostPath(value: unknown): boolean {
-  return isText(value) && /^(?:\/|~\/)[^\n\r]*[^\n\r/]/.test(value);
+  if (!isText(value) || !/^~?\//.test(value) || /\s$|[\n\r]/.test(value)) return false;
+  const last = value.split("/").findLast((part) => part !== "" && part !== ".");
+  return last !== undefined && last !== "~" && last !== "..";
 }
 
 /** `, so 16000` for text that means a number: quoted, or with vLLM's own suffixes. Source: vLLM 0.32 utils/argparse_utils.py human_readable_int. */

@@ -4,7 +4,7 @@ export function nearestName(given: string, known: Iterable<string>): string | nu
   let nearest: string | null = null;
   let nearestDistance = limit + 1;
   for (const name of known) {
-    const distance = editDistance(folded(given), folded(name));
+    const distance = isBeginning(given, name) ? 1 : editDistance(folded(given), folded(name));
     if (distance < nearestDistance && distance < name.length) {
       nearest = name;
       nearestDistance = distance;
@@ -13,10 +13,20 @@ export function nearestName(given: string, known: Iterable<string>): string | nu
   return nearest;
 }
 
+/** `env`, `exe`: a name cut short. */
+function isBeginning(given: string, name: string): boolean {
+  return given.length >= 3 && given.length < name.length && folded(name).startsWith(folded(given));
+}
+
 /** `maxModelLen`, `max_model_len`, `--max-model-len` -> `max-model-len`. */
 export function kebabCase(name: string): string {
   const dashed = name.replace(/^-+/, "").replace(/([a-z0-9])([A-Z])/g, "$1-$2");
   return dashed.replace(/_+/g, "-").toLowerCase();
+}
+
+/** The same name in another spelling. */
+export function isSameName(first: string, second: string): boolean {
+  return folded(first) === folded(second);
 }
 
 function folded(name: string): string {

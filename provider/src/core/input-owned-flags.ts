@@ -7,6 +7,7 @@ interface OwnedFlag {
 const oneMachine = "nothing: servers over several machines are not supported yet";
 const noTls = "nothing: HTTPS of vLLM itself is not supported yet, put a proxy in front";
 const ourProof = "nothing: it is how readiness proves that the right server answered";
+const onlyPrints = "nothing: vLLM would print a text and end";
 const ownSupervisor = "nothing: it would start servers that this provider does not see";
 
 /** Flags that extraArgs refuses. Names: vLLM 0.32.0 `vllm serve` parser. */
@@ -15,6 +16,7 @@ const OWNED_FLAGS: readonly OwnedFlag[] = [
   { flag: /^config$/, instead: "engine and extraArgs, the file is written from them" },
   { flag: /^host$/, instead: "listen.address" },
   { flag: /^port$/, instead: "listen.port" },
+  { flag: /^(h|help|v|version)$/, instead: onlyPrints },
   { flag: /^uds$/, instead: "listen: a Unix socket is not supported yet" },
   { flag: /^grpc(-port)?$/, instead: "nothing: a gRPC server cannot be asked for readiness yet" },
   { flag: /^api-key$/, instead: "apiKey" },

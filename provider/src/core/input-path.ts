@@ -24,15 +24,19 @@ function isInside(inner: string, outer: string): boolean {
   return inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
 }
 
-/** Names of secrets in any spelling: also those that are no inputs of ours, because a misspelled password is still one. */
-const SECRET_NAME = /(?:password|passphrase|private[-_]?key|api[-_]?key|token|secret)$/i;
+/** Names of secrets in any spelling: also those that are no inputs of ours, such as a connector's in extraArgs. */
+const SECRET_NAME =
+  /(?:passwor[dt]|passwd|passphrase|credentials?|(?:private|api|access|secret)[-_]?keys?|token|secret)$/i;
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
 
 /** Whether a value at this place must never be shown: credentials, keys and every environment value. */
 export function isSecretPath(path: InputPath): boolean {
   const [first] = path;
   if (first === "environment") return true;
-  const names = first === "host" ? path : path.slice(0, 2);
-  return !isOverrides(first) && names.some((name) => SECRET_NAME.test(String(name)));
+  return !isOverrides(first) && path.some((name) => isSecretName(String(name)));
 }
 
 /** Parts of a model's public config: `pad_token` is no secret there. */

@@ -9,7 +9,7 @@ export interface Problem {
   readonly wanted: string;
   /** The whole sentence: path, found and wanted. */
   readonly message: string;
-  /** Report it without a property name: Pulumi would print the value beside it. */
+  /** What stands there is a secret, so `found` only says what kind of value it is. */
   readonly isSecret: boolean;
 }
 
@@ -19,6 +19,15 @@ export function problemAt(path: InputPath, value: unknown, wanted: string): Prob
     ? `${kindOf(value)}${value === undefined || value === null ? "" : " (not shown)"}`
     : describeFound(value);
   return composed(formatPath(path), found, wanted, isSecret);
+}
+
+/** Parameters of a schema's issue that is about a member's name. */
+export const ABOUT_NAME = { isName: true } as const;
+
+/** A name that is not known where it stands. Not its value is wrong, and a text may be a secret under a misspelled name. */
+export function wrongNameProblem(path: InputPath, value: unknown, wanted: string): Problem {
+  if (typeof value !== "string" || isSecretPath(path)) return problemAt(path, value, wanted);
+  return composed(formatPath(path), kindOf(value), wanted, false);
 }
 
 /** For rules that look at more than one input: `found` is told in words. */
@@ -34,10 +43,19 @@ function composed(path: string, found: string, wanted: string, isSecret: boolean
 const SHOWN_CHARACTERS = 80;
 
 function describeFound(value: unknown): string {
-  if (typeof value === "string")
-    return JSON.stringify(value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}...` : value);
+  if (typeof value === "string") return JSON.stringify(shortened(value));
   if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value) && value.length > 0 && value.every(isScalar))
+    return shortened(JSON.stringify(value));
   return kindOf(value);
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || ["string", "number", "boolean"].includes(typeof value);
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
 }
 
 function kindOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { issueProblems, unknownNameProblem } from "./input-issues";
+import { issueProblems, unknownInputProblem } from "./input-issues";
 import { isRecord } from "./input-json";
 import { pathsOverlap } from "./input-path";
 import { problemAt, type Problem } from "./input-problem";
@@ -49,7 +49,7 @@ export class InputReader {
     if (!isRecord(known)) this.problems.push(problemAt([], known, "an object of inputs"));
     for (const name of Object.keys(this.#inputs)) {
       if (HIDDEN_INPUTS.has(name) || INPUT_NAMES.some((known) => known === name)) continue;
-      this.problems.push(unknownNameProblem([name], this.#inputs[name], INPUT_NAMES));
+      this.problems.push(unknownInputProblem(name, this.#inputs[name], INPUT_NAMES));
     }
   }
 

@@ -1,16 +1,13 @@
 import { z } from "zod";
-import { hostPath, integer, isInteger, isText, leaf, number, boolean } from "./input-leaf";
+import { boolean, hostPath, integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
 import type { ProbeKind } from "./spec";
-
-/** Longest that a start may be waited for: seven days. */
-const MOST_SECONDS = 604_800;
 
 export const modelSchema = z
   .strictObject(
     { path: hostPath("folder of the checkpoint") },
     { error: 'an object such as { path: "/models/my-model" }' },
   )
-  .transform((model) => ({ path: withoutEndSlash(model.path) }));
+  .transform((model) => ({ path: withoutEmptyParts(model.path) }));
 
 export const vllmSchema = z.strictObject(
   { executable: hostPath("the vllm program").nullish() },
@@ -39,7 +36,15 @@ export const listenSchema = z.strictObject(
 function isAddress(value: unknown): boolean {
   if (typeof value !== "string" || value.length > 253) return false;
   if (/^[0-9A-Fa-f:.]+(?:%\w+)?$/.test(value) && value.split(":").length > 2) return true;
+  if (/^[\d.]+$/.test(value)) return isIpv4(value);
   return /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(value);
+}
+
+function isIpv4(value: string): boolean {
+  const parts = value.split(".");
+  return (
+    parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
+  );
 }
 
 export const apiKeySchema = leaf<string>(
@@ -68,8 +73,11 @@ export const serviceSchema = z.strictObject(
       .strictObject(
         {
           max: integer("automatic restarts within the window; 0 = never", 0).nullish(),
-          withinSeconds: number("seconds above 0", (value) => value > 0).nullish(),
-          delaySeconds: number("seconds of at least 0", (value) => value >= 0).nullish(),
+          withinSeconds: seconds().nullish(),
+          delaySeconds: number(
+            `seconds of at least 0, at most ${String(MOST_SECONDS)}`,
+            (value) => value >= 0 && value <= MOST_SECONDS,
+          ).nullish(),
         },
         { error: "an object such as { max: 5, withinSeconds: 600, delaySeconds: 5 }" },
       )
@@ -101,6 +109,7 @@ export const timeoutsSchema = z.strictObject(
   { error: "an object such as { ready: 3600 }" },
 );
 
-function withoutEndSlash(path: string): string {
-  return path.replace(/\/+$/, "");
+/** `/models//kimi/./` names the same folder as `/models/kimi`. */
+function withoutEmptyParts(path: string): string {
+  return path.replace(/\/(?:\.?\/)*/g, "/").replace(/\/\.?$/, "");
 }

@@ -1,6 +1,7 @@
 import { engineNameOf, ENGINE_FLAGS } from "./engine-flags";
 import { isJsonList } from "./input-json";
 import { nearestName } from "./input-names";
+import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath } from "./input-path";
 import { ruleProblem, type Problem } from "./input-problem";
 import type { JsonValue } from "./json";
@@ -37,7 +38,10 @@ function noteOn(flag: string, known: ReadonlySet<string>): string {
   const nearest = nearestName(flag, known);
   if (nearest === null) return "this version has no flag of a similar name";
   const input = engineNameOf(nearest);
-  return `did you mean ${input === null ? formatPath(["extraArgs", nearest]) : `engine.${input}`}?`;
+  if (input !== null) return `did you mean engine.${input}?`;
+  const instead = insteadOfFlag(nearest);
+  if (instead !== null) return `if --${nearest} was meant: ${instead}`;
+  return `did you mean ${formatPath(["extraArgs", nearest])}?`;
 }
 
 interface GivenFlag {

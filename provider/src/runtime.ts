@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from "node:util";
+import { derivedOutputsKnown } from "./core/derived-outputs";
+import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
+import { inputsOf, parseInputs } from "./core/parse-inputs";
+import { fromWire, type Wire } from "./pulumi/adapter";
+import { engineLog } from "./pulumi/engine-log";
+import { hostIdentity } from "./ssh/host-identity";
+
+/**
+ * The hooks of the dynamic provider. Every state ever written points here by `require("pulumi-vllm/runtime").v1`, so v1 keeps its
+ * names and meanings for ever; what changes is behind it. check and diff never open a connection: the engine serialises them.
+ */
+export const v1 = {
+  check,
+  diff,
+  create: async (inputs: Wire) => (await hostHooks()).create(inputs),
+  read: async (id: string, props: Wire) => (await hostHooks()).read(id, props),
+  update: async (id: string, olds: Wire, news: Wire) => (await hostHooks()).update(id, olds, news),
+  delete: async (id: string, props: Wire) => (await hostHooks()).remove(id, props),
+};
+
+/** Loaded by the first hook that needs a host: a preview does without SSH, and without loading it. */
+const hostHooks = (): Promise<typeof import("./host-hooks.js")> => import("./host-hooks.js");
+
+interface CheckResult {
+  readonly inputs: Wire;
+  readonly failures: readonly { readonly property: string; readonly reason: string }[];
+}
+
+/** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
+function check(_olds: Wire, news: Wire): CheckResult {
+  const parsed = parseInputs(fromWire(news).inputs);
+  if (!parsed.ok) {
+    // Each reason begins with its path. A failure that names a property makes the engine print what it holds, secrets
+    // inside an object too, and "value {<nil>}" for every path with a dot. Seen with the CLI 3.276.0.
+    const failures = parsed.problems.map((problem) => ({ property: "", reason: problem.message }));
+    return { inputs: news, failures };
+  }
+  return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
+}
+
+interface DiffResult {
+  readonly changes: boolean;
+  readonly replaces: readonly string[];
+  readonly deleteBeforeReplace: boolean;
+}
+
+async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
+  const { inputs: before, urn: oldUrn } = fromWire(olds);
+  const after = fromWire(news);
+  const renamed = describeRename(oldUrn, after.urn);
+  const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs));
+  const drift = driftIn(before);
+  const context = diffContext(before);
+  const repair = describeDrift(drift, result, context);
+  const words = [...describeDiff(result, context), ...[renamed, repair].filter((line) => line !== null)];
+  for (const line of words) engineLog().info(after.urn, line);
+  await engineLog().flush();
+  const isProviderNew = olds["__provider"] !== news["__provider"];
+  return {
+    // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
+    changes: result.hasChanges || drift.length > 0 || isProviderNew || renamed !== null,
+    replaces: result.replaces,
+    // Asked for by the user (replaceOnChanges): on one machine there is one port, and one server of this name.
+    deleteBeforeReplace: result.replaces.length === 0,
+  };
+}
+
+/** What the last look at the host found not to be as declared. */
+function driftIn(outputs: Wire): readonly string[] {
+  const drift = outputs["drift"];
+  return Array.isArray(drift) ? drift.map(String) : [];
+}
+
+/** The same words mean the same host, today's SSH configuration being one: it is read only where they differ. */
+function hostsOf(before: Wire, after: Wire): { readonly oldHost: string; readonly newHost: string } {
+  if (isDeepStrictEqual(before["host"], after["host"])) return { oldHost: "", newHost: "" };
+  return { oldHost: identityOf(before), newHost: identityOf(after) };
+}
+
+/** "": not readable. Whether the host is known yet is for the comparison to judge. */
+function identityOf(inputs: Wire): string {
+  const parsed = parseInputs(inputsOf(inputs));
+  return parsed.ok ? hostIdentity(parsed.spec.host) : "";
+}

@@ -71,6 +71,8 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     environment: environment.environment,
     secretEnvironment: environment.secretEnvironment,
     gpus,
+    // Both came with the same change. Source: vllm-project/vllm pull request 45026.
+    gpuNames: flags.has("device-ids") ? "uuid" : "index",
     listen: spec.listen,
     servedModelNames: servedModelNames(spec),
     restart: spec.service.restart,
@@ -83,12 +85,12 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   };
 }
 
-/** The checkpoint's dtype says nothing where engine.dtype gives another, and a mismatch is told once. */
+/** The checkpoint's dtype is no mismatch where engine.dtype gives the wished one, and one that is refused is told once. */
 function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly string[] {
-  const isDtypeGiven = dtypeOfArgument(dtypeArgument(spec)) !== null;
+  const isWishGiven = dtypeOfArgument(dtypeArgument(spec)) === spec.kvCacheDtype;
   const isToldByFlag = kvCache.warnings.some((warning) => warning.code === "kv-dtype-refused");
   const ofPatch = patch.warnings.filter(
-    (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isDtypeGiven || isToldByFlag),
+    (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isWishGiven || isToldByFlag),
   );
   return [...ofPatch, ...kvCache.warnings].map((warning) => warning.message);
 }

@@ -98,7 +98,12 @@ function outcomeOf(wait: Exclude<WaitResult, { outcome: "ready" }>): FailedStart
     case "fatal":
       return { kind: "fatal", line: wait.line };
     case "timeout":
-      return { kind: "timeout", waitedSeconds: wait.waitedSeconds, lastLine: wait.lastLine };
+      return {
+        kind: "timeout",
+        waitedSeconds: wait.waitedSeconds,
+        lastLine: wait.lastLine,
+        unanswered: wait.unanswered,
+      };
     case "port-lost": {
       const who =
         wait.winnerPid === null ? "a process that cannot be seen" : `process ${String(wait.winnerPid)}`;

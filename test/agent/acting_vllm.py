@@ -2,6 +2,7 @@
 
 log: text printed at once            late_log: [[seconds, text], ...] printed after that long
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
+mute: true: a POST is never answered
 listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
 exit_after: seconds, exit_code       ignores_term: true
 """
@@ -62,6 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         say("asked %s %s key=%s\n" % (self.path, json.dumps(body), self.headers.get("Authorization")))
+        while ACT.get("mute"):
+            time.sleep(60)
         answer = {"system_fingerprint": ACT.get("fingerprint"), "choices": []}
         is_refused = ACT.get("refuses_ids") and isinstance(body.get("prompt"), list)
         self.answer(400 if is_refused else ACT.get("probe_status", 200), json.dumps(answer))

@@ -118,7 +118,12 @@ class FailureTest(ActingCase):
         self.start({"log": "loading\n"})
         result = self.wait(timeoutSeconds=0.5)
         self.assertTrue(0.5 <= result.pop("waitedSeconds") < 3)
-        self.assertEqual({"outcome": "timeout", "lastLine": "loading"}, result)
+        self.assertEqual({"outcome": "timeout", "lastLine": "loading", "unanswered": None}, result)
+
+    def test_the_timeout_tells_what_a_healthy_server_does_not_answer(self) -> None:
+        self.start({"log": STARTED, "listen": 0, "mute": True})
+        result = self.wait(timeoutSeconds=2)
+        self.assertEqual(("timeout", "POST /v1/completions"), (result["outcome"], result["unanswered"]))
 
     def test_a_port_that_another_process_got_is_lost_to_it(self) -> None:
         self.start({"late_log": [[0.3, STARTED]]})

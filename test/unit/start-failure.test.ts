@@ -15,14 +15,20 @@ const failed = (outcome: FailedStart["outcome"], log = ""): VllmServerError =>
 describe("the error of a failed start", () => {
   it.each<[FailedStart["outcome"], string]>([
     [
-      { kind: "timeout", waitedSeconds: 59.7, lastLine: "Loading weights" },
+      { kind: "timeout", waitedSeconds: 59.7, lastLine: "Loading weights", unanswered: null },
       `Cannot start server "kimi" on gpu1: not ready after 60 s, and its process still runs
   proof:  Loading weights   (last line of its log)
   change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     ],
     [
-      { kind: "timeout", waitedSeconds: 1, lastLine: null },
+      { kind: "timeout", waitedSeconds: 900, lastLine: null, unanswered: "POST /v1/completions" },
+      `Cannot start server "kimi" on gpu1: it listens, but had not answered POST /v1/completions when 900 s were over
+  change: timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      { kind: "timeout", waitedSeconds: 1, lastLine: null, unanswered: null },
       `Cannot start server "kimi" on gpu1: not ready after 1 s, and its process still runs
   change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
   log:    ssh gpu1 'tail -n 200 /3.log'`,

@@ -8,7 +8,13 @@ export interface FailedStart {
   readonly outcome:
     | { readonly kind: "exited"; readonly code: number | null; readonly signal: number | null }
     | { readonly kind: "fatal"; readonly line: string }
-    | { readonly kind: "timeout"; readonly waitedSeconds: number; readonly lastLine: string | null }
+    | {
+        readonly kind: "timeout";
+        readonly waitedSeconds: number;
+        readonly lastLine: string | null;
+        /** The request that a listening server did not answer; null: it does not listen. */
+        readonly unanswered: string | null;
+      }
     | { readonly kind: "port-lost"; readonly winner: string }
     | { readonly kind: "wrong-answer"; readonly detail: string };
   /** The log of this start and of no other. */
@@ -30,10 +36,16 @@ export function startFailure(failed: FailedStart): VllmServerError {
     case "timeout":
       return new VllmServerError({
         code: "START_TIMEOUT",
-        summary: `Cannot start ${server}: not ready after ${String(Math.round(outcome.waitedSeconds))} s, and its process still runs`,
+        summary:
+          outcome.unanswered === null
+            ? `Cannot start ${server}: not ready after ${seconds(outcome)}, and its process still runs`
+            : `Cannot start ${server}: it listens, but had not answered ${outcome.unanswered} when ${seconds(outcome)} were over`,
         evidence: outcome.lastLine ?? undefined,
         evidencePlace: outcome.lastLine === null ? undefined : "last line of its log",
-        change: "timeouts.ready   (seconds; big checkpoints on slow disks take long)",
+        change:
+          outcome.unanswered === null
+            ? "timeouts.ready   (seconds; big checkpoints on slow disks take long)"
+            : "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model",
         path: "timeouts.ready",
         logCommand,
         retryable: true,
@@ -58,6 +70,10 @@ export function startFailure(failed: FailedStart): VllmServerError {
     default:
       return outcome satisfies never;
   }
+}
+
+function seconds(outcome: { readonly waitedSeconds: number }): string {
+  return `${String(Math.round(outcome.waitedSeconds))} s`;
 }
 
 /** The same failure, and that what is left of the start could not be stopped: neither may hide the other. */

@@ -51,7 +51,13 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("ready"), ready: readyRecordSchema }),
   z.object({ outcome: z.literal("exited"), code: z.number().nullable(), signal: z.number().nullable() }),
   z.object({ outcome: z.literal("fatal"), line: z.string() }),
-  z.object({ outcome: z.literal("timeout"), waitedSeconds: z.number(), lastLine: z.string().nullable() }),
+  z.object({
+    outcome: z.literal("timeout"),
+    waitedSeconds: z.number(),
+    lastLine: z.string().nullable(),
+    /** "POST /v1/completions": it listens, and this is what it did not answer. null: it did not listen. */
+    unanswered: z.string().nullable(),
+  }),
   /** The log says ready but somebody else listens on the port. */
   z.object({
     outcome: z.literal("port-lost"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 LARGEST_ANSWER = 16 << 20
@@ -35,12 +35,14 @@ class Answer:
         return " ".join(self.body[:2000].decode("utf-8", "replace").split())[:300]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Endpoint:
     address: str
     port: int
     # Sent for /v1 only: elsewhere vLLM asks for none.
     api_key: Optional[str]
+    # The newest request, like "POST /v1/completions"; None before the first one.
+    asked: Optional[str] = field(default=None, compare=False)
 
     def get(self, path: str, timeout_seconds: float) -> Answer:
         return self._call("GET", path, None, timeout_seconds)
@@ -49,6 +51,7 @@ class Endpoint:
         return self._call("POST", path, json.dumps(body).encode(), timeout_seconds)
 
     def _call(self, method: str, path: str, body: Optional[bytes], timeout_seconds: float) -> Answer:
+        self.asked = f"{method} {path}"
         headers = {"Connection": "close"}
         if body is not None:
             headers["Content-Type"] = "application/json"

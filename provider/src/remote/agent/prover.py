@@ -27,6 +27,10 @@ class Prover:
         self._is_unwanted = threading.Event()
         threading.Thread(target=self._run, name="prover", daemon=True).start()
 
+    def asks(self) -> Optional[str]:
+        """What the server was asked last, and has not answered while there is no outcome."""
+        return self._endpoint.asked
+
     def give_up(self) -> None:
         self._is_unwanted.set()
 

@@ -91,6 +91,7 @@ class _Wait:
                 "outcome": "timeout",
                 "waitedSeconds": round(waited, 3),
                 "lastLine": self.tail.last_line or None,
+                "unanswered": None if self.prover is None else self.prover.asks(),
             }
         return None
 

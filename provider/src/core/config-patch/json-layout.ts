@@ -37,10 +37,12 @@ export function layoutOf(file: JsonText, node: Node): Layout {
   const inner = lineStart === null ? "" : lineStart + indent;
   if (last === undefined) {
     const child = { colon, lineStart: lineStart === null ? null : inner, indent };
-    const gap = lineStart === null ? " " : inner;
+    const gap = lineStart === null ? gapBehindComma(colon) : inner;
     return { colon, gap, firstGap: inner, closingGap: lineStart ?? "", lineStart, indent, child };
   }
-  const gap = gapBefore(text, last.offset, (node.children?.length ?? 0) > 1);
+  const before = gapBefore(text, last.offset);
+  // Behind a "{" alone a one-line object says nothing about commas.
+  const gap = before === "" && node.children?.length === 1 ? gapBehindComma(colon) : before;
   const child = { colon, lineStart: /\n/.test(gap) ? eol + indentationAt(text, last.offset) : null, indent };
   return { colon, gap, firstGap: gap, closingGap: "", lineStart, indent, child };
 }
@@ -61,15 +63,19 @@ export function renderValue(value: JsonValue, layout: ValueLayout, asFloat: bool
   const [open, close] = isList(value) ? ["[", "]"] : ["{", "}"];
   if (items.length === 0) return `${open}${close}`;
   if (layout.lineStart === null || inner.lineStart === null) {
-    return `${open}${items.join(layout.colon === ":" ? "," : ", ")}${close}`;
+    return `${open}${items.join(`,${gapBehindComma(layout.colon)}`)}${close}`;
   }
   return `${open}${inner.lineStart}${items.join(`,${inner.lineStart}`)}${layout.lineStart}${close}`;
 }
 
-/** White space in front of the last key. Behind a "{" alone a one-line object says nothing about commas. */
-function gapBefore(text: string, offset: number, followsComma: boolean): string {
-  const gap = /[ \t\r\n]*$/.exec(text.slice(Math.max(0, offset - 200), offset))?.[0] ?? "";
-  return gap === "" && !followsComma ? " " : gap;
+/** White space in front of a key. */
+function gapBefore(text: string, offset: number): string {
+  return /[ \t\r\n]*$/.exec(text.slice(Math.max(0, offset - 200), offset))?.[0] ?? "";
+}
+
+/** On one line, commas are spaced as colons are: both or neither. */
+function gapBehindComma(colon: string): string {
+  return colon === ":" ? "" : " ";
 }
 
 function colonOf(text: string, object: Node): string {

@@ -96,15 +96,30 @@ class RequestTest(HostCase):
             child.stdout.close()
             self.assertEqual(child.wait(timeout=20), 1)
 
-    def test_a_cut_bundle_runs_nothing(self):
-        sent = bundle()
-        done = subprocess.run(
-            ["sh", "-c", launch_text(), "sh", ""],
-            input=sent[: len(sent) // 2],
-            capture_output=True,
-            check=False,
-        )
-        self.assertEqual((done.returncode, done.stdout), (1, b""))
+    def test_input_that_is_cut_or_read_by_a_start_up_file_runs_nothing_and_is_never_shown(self):
+        sent = bundle() + json.dumps({**OBSERVE, "secret": "sk-12345"}).encode()
+        cases = {
+            "cut": sent[: len(bundle()) // 2],
+            "nothing left": b"",
+            "first line read": sent[sent.index(b"\n") + 1 :],
+            "bundle read": sent[len(bundle()) :],
+            "half of a secret left": sent[-6:],
+        }
+        for name, left in cases.items():
+            with self.subTest(name):
+                done = subprocess.run(
+                    ["sh", "-c", launch_text(), "sh", ""], input=left, capture_output=True, check=False
+                )
+                error = json.loads(done.stdout)["error"]
+                self.assertEqual((done.returncode, done.stderr), (2, b""))
+                self.assertEqual(
+                    (error["code"], error["summary"]),
+                    (
+                        "AGENT_REPLY_BROKEN",
+                        "Cannot run the agent: its standard input did not arrive whole, need a login shell"
+                        " whose start-up files do not read from it",
+                    ),
+                )
 
     def test_it_writes_nothing_to_the_host(self):
         run_agent(OBSERVE)

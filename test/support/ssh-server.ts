@@ -20,6 +20,8 @@ export interface SshServerOptions {
   readonly hostKeyType?: HostKeyType;
   /** Runs in place of a command; by default it ends with 0 and says nothing. */
   readonly onCommand?: (command: string, channel: ServerChannel, connection: Connection) => void;
+  /** Never answers a request to forward, as one to an address where nothing answers. */
+  readonly stallsForwards?: boolean;
   /** More session channels at once than this are refused, as sshd's MaxSessions does. */
   readonly maxSessions?: number;
 }
@@ -31,6 +33,7 @@ export interface SshServer {
   readonly knownHostsPath: string;
   readonly hostKeyLine: string;
   connectionCount(): number;
+  openConnections(): number;
   commands(): readonly string[];
   /** Most session channels that were open at the same time. */
   mostChannels(): number;
@@ -57,6 +60,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
     connection.on("authentication", (context) => {
       authenticate(context, user, options);
     });
+    if (options.stallsForwards === true) connection.on("tcpip", () => undefined);
     connection.on("session", (accept, reject) => {
       if (openChannels >= (options.maxSessions ?? Infinity)) {
         reject();
@@ -92,6 +96,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
     knownHostsPath,
     hostKeyLine: publicLine(keyPath),
     connectionCount: () => connectionCount,
+    openConnections: () => connections.size,
     commands: () => commands,
     mostChannels: () => mostChannels,
     cut,

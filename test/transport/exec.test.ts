@@ -73,6 +73,32 @@ describe("a command", () => {
     expect(await runOn(connection, "echo on")).toMatchObject({ exitCode: 0, stdout: "on\n" });
   });
 
+  test("that is never opened, since the link is dead, fails at its deadline too", async () => {
+    const proxy = await startCutProxy({ target: sshd });
+    onTestFinished(() => proxy.close());
+    const connection = await open({ port: proxy.port, hostKey: sshd.hostKeyLine });
+    proxy.stall();
+    const begin = performance.now();
+    await expect(runOn(connection, "true", { deadlineSeconds: 0.3 })).rejects.toMatchObject({
+      code: "AGENT_DEADLINE",
+    });
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+
+  test("of which enough was seen gives its place back though something still holds its output", async () => {
+    const connection = await open();
+    const begin = performance.now();
+    const run = (): Promise<unknown> =>
+      connection.exec("sleep 30 & echo done", {
+        stdin: Buffer.alloc(0),
+        deadlineSeconds: 30,
+        onStdout: () => undefined,
+        enough: Promise.resolve(),
+      });
+    await Promise.all(Array.from({ length: 20 }, run));
+    expect(performance.now() - begin).toBeLessThan(20_000);
+  });
+
   test("whose exit stands in the same packet as the answer keeps its exit code", async () => {
     const server = await startSshServer({
       onCommand: (_command, channel) => {

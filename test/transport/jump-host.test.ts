@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connect } from "../../provider/src/ssh/connect";
 import { resolveTarget } from "../../provider/src/ssh/resolve-target";
 import { hostSpec, runOn, runOnce, specOf, temporaryFolder } from "../support/ssh-hosts";
+import { startSshServer } from "../support/ssh-server";
 import { freePort, startSshd, type Sshd } from "../support/sshd";
 
 const folder = temporaryFolder();
@@ -78,9 +79,53 @@ test("a host that the proxy cannot reach is unreachable, and the error names the
   const spec = specOf(inner, { host: "127.0.0.1", port, proxy: specOf(bastion) });
   await expect(runOnce(spec, "true")).rejects.toMatchObject({
     code: "HOST_UNREACHABLE",
-    message: expect.stringContaining(`through ${bastion.address}: the jump host cannot reach it`),
+    message: expect.stringContaining(
+      `through ${bastion.address}: the jump host cannot reach it (Connection refused), need`,
+    ),
     details: { retryable: true },
   });
+});
+
+test("a proxy that is out of reach is blamed itself", async () => {
+  const port = await freePort("127.0.0.1");
+  const spec = specOf(inner, { proxy: specOf(bastion, { port }) });
+  await expect(runOnce(spec, "true")).rejects.toMatchObject({
+    code: "HOST_UNREACHABLE",
+    details: {
+      summary: `Cannot connect to ${inner.address}:${String(inner.port)} through ${bastion.address}: its jump host ${bastion.address}:${String(port)} is out of reach: connection refused: nothing listens on the port, need an SSH server that answers`,
+      retryable: true,
+    },
+  });
+});
+
+test("a proxy that forbids forwarding is told as such, and not tried again", async () => {
+  const closed = await startSshd({ home: folder.path, config: ["AllowTcpForwarding no"] });
+  onTestFinished(() => closed.stop());
+  await expect(
+    runOnce(specOf(inner, { proxy: specOf(closed), dialErrorLimit: 0 }), "true"),
+  ).rejects.toMatchObject({
+    code: "HOST_UNREACHABLE",
+    message: expect.stringContaining(
+      "the jump host does not allow it (AllowTcpForwarding or PermitOpen in its sshd_config), need",
+    ),
+    details: { evidence: expect.stringMatching(/^1 try in/), retryable: false },
+  });
+});
+
+test("a host that does not answer behind a proxy costs one time for a try, and the proxy is left", async () => {
+  const silent = await startSshServer({ stallsForwards: true });
+  onTestFinished(() => silent.stop());
+  const proxy = specOf({ ...silent, privateKey: bastion.privateKey });
+  const begin = performance.now();
+  await expect(
+    runOnce(specOf(inner, { proxy, perDialTimeoutSeconds: 0.5 }), "true", { connectSeconds: 20 }),
+  ).rejects.toMatchObject({
+    code: "HOST_UNREACHABLE",
+    message: expect.stringContaining("the jump host has no answer from it within the time for one try"),
+    details: { retryable: true },
+  });
+  expect(performance.now() - begin).toBeLessThan(5000);
+  await expect.poll(() => silent.openConnections()).toBe(0);
 });
 
 test("losing the proxy is losing the connection", async () => {

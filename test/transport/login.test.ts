@@ -93,6 +93,32 @@ describe("identity files of the configuration", () => {
     expect(await runOnce(spec, "echo hello")).toEqual(hello);
   });
 
+  test("are not all tried where the host ends the login first, and the error says which were", async () => {
+    const strict = await startSshd({ home: folder.path, config: ["MaxAuthTries 2"] });
+    onTestFinished(() => strict.stop());
+    const wrong = [keys.stranger, keys.rsa, keys.ecdsa];
+    const spec = withConfig(["IdentityAgent none", ...wrong.map((path) => `IdentityFile ${path}`)], {
+      port: strict.port,
+      knownHostsFile: strict.knownHostsPath,
+    });
+    const label = (path: string): string => `key ${path} (${fingerprintOf(path)})`;
+    await expect(runOnce(spec, "true")).rejects.toMatchObject({
+      code: "AUTHENTICATION_FAILED",
+      details: {
+        summary: expect.stringContaining("the host ended the login (Too many authentication failures)"),
+        evidence: [
+          "SSH agent: none (SSH_AUTH_SOCK is not set)",
+          `${label(keys.stranger)}: refused`,
+          `${label(keys.rsa)}: the host ended the login here`,
+          `${label(keys.ecdsa)}: not tried`,
+          "the host takes: publickey",
+        ].join("; "),
+        change:
+          "name the one key that fits: host.privateKey, or IdentityFile and IdentitiesOnly in the SSH configuration",
+      },
+    });
+  });
+
   test("each way that failed is listed with its reason", async () => {
     const unreadable = join(folder.path, "folder-key");
     execFileSync("mkdir", ["-p", unreadable]);

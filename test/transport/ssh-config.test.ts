@@ -170,6 +170,40 @@ test("without any configuration ssh's own defaults hold", async () => {
   });
 });
 
+test("yes and true, no and false are the same words", async () => {
+  const path = file("words", "IdentitiesOnly true\nStrictHostKeyChecking FALSE\n");
+  const { credentials, hostKeys } = await resolveTarget(hostSpec({ host: "x", sshConfigFile: path }));
+  expect({ only: credentials.identitiesOnly, ignored: hostKeys.ignoredStrictness }).toEqual({
+    only: true,
+    ignored: "false",
+  });
+});
+
+test("Include takes what glob(7) has: lists of characters too", async () => {
+  for (const name of ["a1", "b1", "c1", "a2"]) file(`globbed/${name}.conf`, `IdentityFile /${name}\n`);
+  const found = async (pattern: string): Promise<readonly string[]> => {
+    const path = file("globbing", `Include ${folder.path}/globbed/${pattern}\n`);
+    return (await resolveTarget(hostSpec({ host: "x", sshConfigFile: path }))).credentials.identityFiles;
+  };
+  expect(await found("[a-b]1.conf")).toEqual(["/a1", "/b1"]);
+  expect(await found("[!a]?.conf")).toEqual(["/b1", "/c1"]);
+});
+
+test.each(["abc", "0", "70000", "22x"])("Port %s is an input error, not port 22", async (port) => {
+  const path = file("port", `Host *\n  Port ${port}\n`);
+  await expect(resolveTarget(hostSpec({ host: "x", sshConfigFile: path }))).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+    details: {
+      summary: `Cannot look up host x: the SSH configuration gives it Port ${port}, need a number from 1 to 65535`,
+      change: "Port in the SSH configuration, or host.port",
+      path: "host.port",
+    },
+  });
+  expect(await resolveTarget(hostSpec({ host: "x", port: 23, sshConfigFile: path }))).toMatchObject({
+    port: 23,
+  });
+});
+
 test("reading a file never runs a program", async () => {
   const path = file(
     "running",
@@ -189,6 +223,14 @@ describe("ProxyJump", () => {
     expect(jumps.map(({ hostname, port, user }) => ({ hostname, port, user }))).toEqual([
       { hostname: "10.0.0.1", port: 2200, user: "everybody" },
       { hostname: "jump2", port: 2022, user: "admin" },
+    ]);
+  });
+
+  test("takes a hop as a URI too", async () => {
+    const path = file("uri", "Host a\n  ProxyJump ssh://me@jump:2200/\n");
+    const { jumps } = await resolveTarget(hostSpec({ host: "a", sshConfigFile: path }));
+    expect(jumps.map(({ hostname, port, user }) => ({ hostname, port, user }))).toEqual([
+      { hostname: "jump", port: 2200, user: "me" },
     ]);
   });
 

@@ -25,14 +25,16 @@ export interface AgentCall<T> {
 export async function callAgent<T>(transport: Transport, call: AgentCall<T>): Promise<T> {
   const bundle = await agentBundle();
   const reply = new AgentReply(call.hostLabel, requestSecrets(call.request), call.onEvent);
+  const closed = reply.settled.then(() => delay(CLOSING_MILLISECONDS, null, { ref: false }));
   const running = transport.exec(bundle.command(call.python), {
     stdin: bundle.stdin(call.request),
     onStdout: (chunk) => {
       reply.feed(chunk);
     },
     deadlineSeconds: call.request.deadlineSeconds + GRACE_SECONDS,
+    // What a start-up file left running in the background may hold the channel for ever.
+    enough: closed,
   });
-  const closed = reply.settled.then(() => delay(CLOSING_MILLISECONDS, null, { ref: false }));
   // Whoever loses the race may still fail; nobody waits for it any more.
   running.catch(() => undefined);
   const ended = await Promise.race([running, closed]).catch((error: unknown) => {

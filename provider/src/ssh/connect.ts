@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { Client } from "ssh2";
 import { DialFailure, unreachable } from "./connection-failure";
 import { dial } from "./dial";
+import { hangUp } from "./hang-up";
 import { withRetry } from "./retry";
 import { Ssh2Transport, type Connection } from "./ssh2-transport";
 import type { Target } from "./target";
@@ -37,15 +38,18 @@ async function dialChain(chain: readonly Target[], millisecondsLeft: number): Pr
       const through = clients.at(-1);
       clients.push(
         await dial(target, {
-          openStream: through === undefined ? null : () => forward(through, target),
+          openStream: through === undefined ? null : (milliseconds) => forward(through, target, milliseconds),
           timeoutMilliseconds: Math.min(dialMilliseconds(target), end - performance.now()),
         }),
       );
     }
     return clients;
   } catch (error) {
-    for (const client of clients.reverse()) client.end();
-    throw error;
+    for (const client of [...clients].reverse()) hangUp(client);
+    const jump = chain[clients.length];
+    throw error instanceof DialFailure && jump !== undefined && clients.length < chain.length - 1
+      ? atJumpHost(jump, error)
+      : error;
   }
 }
 
@@ -54,24 +58,43 @@ function dialMilliseconds({ dialTimeoutSeconds }: Target): number {
   return dialTimeoutSeconds === 0 ? Infinity : dialTimeoutSeconds * 1000;
 }
 
+/** Said of the host at the end of the chain, it would blame the wrong machine. */
+function atJumpHost(jump: Target, failure: DialFailure): DialFailure {
+  const where = `${jump.hostname}:${String(jump.port)}`;
+  return new DialFailure(`its jump host ${where} is out of reach: ${failure.message}`, failure.isTemporary);
+}
+
 /** A channel of the jump host to the next one. */
-function forward(client: Client, target: Target): Promise<Readable> {
+function forward(client: Client, target: Target, milliseconds: number): Promise<Readable> {
   return new Promise((resolve, reject) => {
+    // A jump host waits for minutes where nothing answers.
+    const timer = setTimeout(() => {
+      reject(new DialFailure("the jump host has no answer from it within the time for one try", true));
+    }, milliseconds);
     const give = (error: (Error & { reason?: unknown }) | undefined, stream: Readable): void => {
+      clearTimeout(timer);
       if (error === undefined) resolve(stream);
-      // 2 = SSH_OPEN_CONNECT_FAILED (RFC 4254, 5.1): the jump host could not reach it. Others, such as a forbidden forwarding, stay as they are.
-      else
-        reject(
-          new DialFailure(
-            `the jump host cannot reach it (${error.message})`,
-            error.reason === 2 || error.reason === undefined,
-          ),
-        );
+      else reject(forwardFailure(error));
     };
     try {
       client.forwardOut("127.0.0.1", 0, target.hostname, target.port, give);
     } catch {
+      clearTimeout(timer);
       reject(new DialFailure("the connection to the jump host ended", true));
     }
   });
+}
+
+/** Reasons: RFC 4254, 5.1. 1 = administratively prohibited; 2 = connect failed, which can go better another time, as can an ended connection. */
+function forwardFailure(error: Error & { reason?: unknown }): DialFailure {
+  if (error.reason === 1)
+    return new DialFailure(
+      "the jump host does not allow it (AllowTcpForwarding or PermitOpen in its sshd_config)",
+      false,
+    );
+  const found = error.message.replace(/^\(SSH\) Channel open failure: /, "");
+  return new DialFailure(
+    `the jump host cannot reach it (${found})`,
+    error.reason === 2 || error.reason === undefined,
+  );
 }

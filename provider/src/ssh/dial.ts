@@ -12,9 +12,9 @@ const KEEPALIVE_MILLISECONDS = 15_000;
 const KEEPALIVE_COUNT = 3;
 
 export interface DialOptions {
-  /** null: TCP to hostname and port; else a channel of the jump host, one for each call. */
-  readonly openStream: (() => Promise<Readable>) | null;
-  /** Bounds TCP, key exchange and login together. */
+  /** null: TCP to hostname and port; else a channel of the jump host, one for each call, in the time given or DialFailure. */
+  readonly openStream: ((milliseconds: number) => Promise<Readable>) | null;
+  /** Bounds everything together: TCP or the jump host's channel, key exchange and login. */
   readonly timeoutMilliseconds: number;
 }
 
@@ -23,6 +23,8 @@ export interface DialOptions {
  * With a pinned fingerprint the type of the key is not known, so each type the host has is looked at, one connection each.
  */
 export async function dial(target: Target, options: DialOptions): Promise<Client> {
+  const end = performance.now() + options.timeoutMilliseconds;
+  const millisecondsLeft = (): number => Math.max(1, end - performance.now());
   const check = hostKeyCheck(target);
   const ways = await loginWays(target);
   let types = check.preferredTypes;
@@ -35,15 +37,8 @@ export async function dial(target: Target, options: DialOptions): Promise<Client
       return seen.refusal === null;
     };
     try {
-      const stream = options.openStream === null ? null : await options.openStream();
-      return await attempt(
-        target,
-        stream,
-        types,
-        verify,
-        new Login(target, ways),
-        options.timeoutMilliseconds,
-      );
+      const stream = options.openStream === null ? null : await options.openStream(millisecondsLeft());
+      return await attempt(target, stream, types, verify, new Login(target, ways), millisecondsLeft());
     } catch (error) {
       // "No matching host key format": the types that are left are not there, so the refusal so far stands.
       if (refusal !== null && seen.key === null) throw refusal;
@@ -108,7 +103,7 @@ function attempt(
       algorithms: { serverHostKey: types.flatMap(algorithmsOf) },
       hostVerifier: verify,
       authHandler: login.next,
-      readyTimeout: Math.max(1, timeoutMilliseconds),
+      readyTimeout: timeoutMilliseconds,
       keepaliveInterval: KEEPALIVE_MILLISECONDS,
       keepaliveCountMax: KEEPALIVE_COUNT,
     });

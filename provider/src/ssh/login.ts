@@ -55,7 +55,14 @@ export class Login {
   /** The error that lists every way and what came of it. */
   refusal(reason: string | null): VllmServerError {
     const where = `${this.#target.user}@${this.#target.hostname}:${String(this.#target.port)}`;
-    const left = this.#untried.map((way) => `${way.label}: not asked for by the host`);
+    const cut =
+      reason === null || this.#current === null
+        ? []
+        : [`${this.#current.label}: the host ended the login here`];
+    const left = this.#untried.map(
+      ({ label, method }) =>
+        `${label}: ${this.#accepted.includes(method) ? "not tried" : "not asked for by the host"}`,
+    );
     const wants = this.#accepted.length > 0 ? [`the host takes: ${this.#accepted.join(", ")}`] : [];
     const found =
       reason ??
@@ -63,8 +70,11 @@ export class Login {
     return new VllmServerError({
       code: "AUTHENTICATION_FAILED",
       summary: `Cannot log in to ${where}: ${found}, need a key or password that the host accepts`,
-      evidence: [...this.#notes, ...left, ...wants].join("; "),
-      change: `host.privateKey, host.password or host.agentSocketPath; or add one of these keys to ~/.ssh/authorized_keys of ${this.#target.user} there`,
+      evidence: [...this.#notes, ...cut, ...left, ...wants].join("; "),
+      change:
+        cut.length > 0 && left.length > 0
+          ? "name the one key that fits: host.privateKey, or IdentityFile and IdentitiesOnly in the SSH configuration"
+          : `host.privateKey, host.password or host.agentSocketPath; or add one of these keys to ~/.ssh/authorized_keys of ${this.#target.user} there`,
       path: "host",
       retryable: false,
     });

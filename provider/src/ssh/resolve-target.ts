@@ -22,6 +22,14 @@ function resolve_(spec: HostSpec, depth: number): Target {
   if (depth > MOST_JUMPS)
     throw invalid(spec, `ProxyJump leads through more than ${String(MOST_JUMPS)} hosts`, "host.proxy");
   const config = readSshConfig(spec.host, spec.user, spec.sshConfigFile);
+  const port = first(config, "port");
+  if (spec.port === null && port !== null && !isPort(port))
+    throw invalid(
+      spec,
+      `the SSH configuration gives it Port ${port}, need a number from 1 to 65535`,
+      "host.port",
+      "Port in the SSH configuration, or host.port",
+    );
   const address = addressOf(spec, config);
   const tokens: Tokens = { n: spec.host, h: address.hostname, p: String(address.port), r: address.user };
   const connectTimeout = Number(first(config, "connecttimeout"));
@@ -55,7 +63,7 @@ function jumpsOf(spec: HostSpec, config: SshConfig, own: Address, depth: number)
     );
   }
   if (words === null || words.toLowerCase() === "none") return [];
-  const hops = words.split(",").map((word) => hopSpec(spec, word.trim().replace(/^ssh:\/\//, "")));
+  const hops = words.split(",").map((word) => hopSpec(spec, withoutScheme(word.trim())));
   // Only the first hop is reached by its own configuration, the others through the one before.
   const targets = hops.flatMap((hop, index) => {
     const target = resolveHop(hop, own, depth);
@@ -75,6 +83,15 @@ function resolveHop(hop: HostSpec, own: Address, depth: number): Target | null {
 
 function chain(target: Target): readonly Target[] {
   return [...target.jumps, target];
+}
+
+function isPort(text: string): boolean {
+  return /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65535;
+}
+
+/** ssh takes a hop as ssh://user@host:port/ too. */
+function withoutScheme(word: string): string {
+  return word.startsWith("ssh://") ? word.slice("ssh://".length).replace(/\/$/, "") : word;
 }
 
 function comesFirst(config: SshConfig, name: string, other: string): boolean {
@@ -102,11 +119,16 @@ function hopSpec(spec: HostSpec, word: string): HostSpec {
   };
 }
 
-function invalid(spec: HostSpec, found: string, path: string): VllmServerError {
+function invalid(
+  spec: HostSpec,
+  found: string,
+  path: string,
+  change = "give the jump host as host.proxy, or as ProxyJump in the SSH configuration",
+): VllmServerError {
   return new VllmServerError({
     code: "INPUT_INVALID",
     summary: `Cannot look up host ${spec.host}: ${found}`,
-    change: "give the jump host as host.proxy, or as ProxyJump in the SSH configuration",
+    change,
     path,
     retryable: false,
   });

@@ -4,12 +4,11 @@ import type { VllmServerError } from "../core/errors";
 import { ChannelSlots } from "./channel-slots";
 import { runChannel } from "./exec-channel";
 import { commandLate, connectionLost, noSession, refusesCommands } from "./exec-failure";
+import { hangUp } from "./hang-up";
 import type { ExecOptions, ExecResult, Transport } from "./transport";
 
 /** OpenSSH allows 10 sessions on a connection (MaxSessions); two stay free for the user. */
 const MOST_CHANNELS = 8;
-/** How long a host may take to hear our goodbye before the socket is dropped. */
-const GOODBYE_MILLISECONDS = 1000;
 /** Pauses of 0.1 to 1.6 s, 3 s together. */
 const MOST_REFUSALS = 5;
 const FIRST_PAUSE_MILLISECONDS = 50;
@@ -59,9 +58,10 @@ export class Ssh2Transport implements Connection {
         if (!place.isFree) this.#slots.release();
         place.isFree = true;
       };
+      const end = performance.now() + options.deadlineSeconds * 1000;
       try {
-        const running = await this.#open(command, options, free);
-        if (running !== null) return await this.#bounded(running, options.deadlineSeconds);
+        const running = await this.#open(command, options, end, free);
+        if (running !== null) return await this.#bounded(running, options, end);
         // The host lets fewer in than we thought. Alone, it can only be late in counting the last one out.
         const isAlone = !this.#slots.shrink();
         free();
@@ -81,41 +81,64 @@ export class Ssh2Transport implements Connection {
   }
 
   /** null: the host opens no channel more. */
-  async #open(command: string, options: ExecOptions, free: () => void): Promise<Running | null> {
-    const opened = await this.#orBroken<Running | Error>(
-      (resolve) => {
-        this.#client.exec(command, (error, channel) => {
-          if (error !== undefined) {
-            resolve(error);
-            return;
-          }
-          // A command that was given up keeps its place until the host has closed the channel: only then sshd counts it out.
-          channel.once("close", free);
-          // Now, not after an await: the exit may stand in the same packet as the answer to exec.
-          resolve({ channel, result: runChannel(channel, options) });
-        });
-      },
-      () => undefined,
-    );
+  async #open(command: string, options: ExecOptions, end: number, free: () => void): Promise<Running | null> {
+    let isLate = false;
+    const late = (): void => {
+      isLate = true;
+    };
+    const opened = await this.#orLate<Running | Error>(options, end, late, (resolve) => {
+      this.#client.exec(command, (error, channel) => {
+        if (error !== undefined) {
+          if (isLate) free();
+          resolve(error);
+          return;
+        }
+        // A command that was given up keeps its place until the host has closed the channel: only then sshd counts it out.
+        channel.once("close", free);
+        if (isLate) {
+          channel.on("error", () => undefined);
+          channel.close();
+          return;
+        }
+        // Now, not after an await: the exit may stand in the same packet as the answer to exec.
+        resolve({ channel, result: runChannel(channel, options) });
+      });
+    });
     if (!(opened instanceof Error)) return opened;
     if ("reason" in opened) return null;
     free();
     throw refusesCommands(this.#label, opened.message);
   }
 
-  #bounded({ channel, result: ended }: Running, seconds: number): Promise<ExecResult> {
+  #bounded({ channel, result: ended }: Running, options: ExecOptions, end: number): Promise<ExecResult> {
+    const close = (): void => {
+      if (this.isOpen) channel.close();
+    };
+    void options.enough?.then(close, () => undefined);
+    return this.#orLate<ExecResult>(options, end, close, (resolve, reject) => {
+      ended.then((result) => {
+        // ssh2 closes the channels of a dead connection too; without an exit that was no end of the command.
+        if (this.isOpen || result.exitCode !== null || result.signal !== null) resolve(result);
+        else reject(connectionLost(this.#label, this.#ending));
+      }, reject);
+    });
+  }
+
+  /** A promise that its deadline rejects too, after `onLate`. */
+  #orLate<T>(
+    options: ExecOptions,
+    end: number,
+    onLate: () => void,
+    start: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
+  ): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
-    return this.#orBroken<ExecResult>(
+    return this.#orBroken<T>(
       (resolve, reject) => {
         timer = setTimeout(() => {
-          channel.close();
-          reject(commandLate(this.#label, seconds));
-        }, seconds * 1000);
-        ended.then((result) => {
-          // ssh2 closes the channels of a dead connection too; without an exit that was no end of the command.
-          if (this.isOpen || result.exitCode !== null || result.signal !== null) resolve(result);
-          else reject(connectionLost(this.#label, this.#ending));
-        }, reject);
+          onLate();
+          reject(commandLate(this.#label, options.deadlineSeconds));
+        }, end - performance.now());
+        start(resolve, reject);
       },
       () => {
         clearTimeout(timer);
@@ -146,13 +169,6 @@ export class Ssh2Transport implements Connection {
     if (this.#ending !== null) return;
     this.#ending = reason;
     for (const fail of [...this.#running]) fail(connectionLost(this.#label, this.#ending));
-    for (const one of [this.#client, ...[...this.#jumps].reverse()]) {
-      one.end();
-      const timer = setTimeout(() => one.destroy(), GOODBYE_MILLISECONDS);
-      timer.unref();
-      one.once("close", () => {
-        clearTimeout(timer);
-      });
-    }
+    for (const one of [this.#client, ...[...this.#jumps].reverse()]) hangUp(one);
   }
 }

@@ -5,6 +5,10 @@ import type { SshConfig } from "./config-file";
 import type { Address, Credentials, HostKeyRules } from "./target";
 import { expandHome, expandPath, expandTokens, type Tokens } from "./tokens";
 
+/** Words of options. Source: OpenSSH 9.2, readconf.c, multistate_flag and multistate_strict_hostkey. */
+const YES = new Set(["yes", "true"]);
+const LAX = new Set(["no", "false", "off", "accept-new"]);
+
 /** Where a host is, by HostSpec first, then configuration, then ssh's defaults. */
 export function addressOf(spec: HostSpec, config: SshConfig): Address {
   const named = first(config, "hostname");
@@ -32,7 +36,7 @@ export function credentialsOf(spec: HostSpec, config: SshConfig, tokens: Tokens)
       ? files
       : ["id_ed25519", "id_ecdsa", "id_rsa"].map((name) => join(homedir(), ".ssh", name)),
     areDefaultFiles: !hasFiles,
-    identitiesOnly: first(config, "identitiesonly")?.toLowerCase() === "yes",
+    identitiesOnly: YES.has(first(config, "identitiesonly")?.toLowerCase() ?? "no"),
     agentSocket: spec.agentSocketPath === null ? agentOf(config, tokens) : expandHome(spec.agentSocketPath),
     isAgentGiven: spec.agentSocketPath !== null,
   };
@@ -64,7 +68,7 @@ export function hostKeyRules(spec: HostSpec, config: SshConfig, tokens: Tokens):
     knownHostsFiles: [...userFiles, ...globalFiles]
       .filter((file) => file !== "none")
       .map((file) => expandPath(file, tokens)),
-    ignoredStrictness: ["no", "off", "accept-new"].includes(strictness) ? strictness : null,
+    ignoredStrictness: LAX.has(strictness) ? strictness : null,
   };
 }
 

@@ -4,7 +4,7 @@
 # no single quote, no exclamation mark, no double backslash, and it also runs with the lines that start
 # with # left out and the others joined by one space (csh knows no line breaks inside quotes).
 # Prints one error event of the agent protocol and ends with 3 when no Python fits; what is on stdin is in loader.py.
-boot="import sys,zlib,json;r=sys.stdin.buffer;d=json.loads(zlib.decompress(r.read(int(r.readline()))).decode(\"utf-8\"));exec(compile(d[\"loader\"],\"agent/loader.py\",\"exec\"),{\"__name__\":\"agent_loader\",\"modules\":d[\"modules\"],\"request\":r.read()})";
+boot="import sys,zlib,json;r=sys.stdin.buffer;n=r.readline(20).strip();n=int(n) if n.isdigit() else -1;z=r.read(max(n,0));len(z)==n or (print(json.dumps({\"event\":\"error\",\"error\":{\"code\":\"AGENT_REPLY_BROKEN\",\"summary\":\"Cannot run the agent: its standard input did not arrive whole, need a login shell whose start-up files do not read from it\",\"change\":\"on the host the start-up files of this account (~/.bashrc and the like) or a ForceCommand of sshd; or run it again if the connection broke\",\"retryable\":True}})),sys.exit(2));d=json.loads(zlib.decompress(z).decode(\"utf-8\"));exec(compile(d[\"loader\"],\"agent/loader.py\",\"exec\"),{\"__name__\":\"agent_loader\",\"modules\":d[\"modules\"],\"request\":r.read()})";
 ask="import sys,json,zlib;sys.stdout.write(\"%d.%d\" % sys.version_info[:2])";
 need="need Python 3.9 or newer with its standard library";
 code=PYTHON_MISSING;

@@ -17,9 +17,9 @@ with launch.sh changed by one rule: lines that start with # are left out, the ot
 (csh knows no line breaks inside quotes). Its bootstrap reads length and Z and runs this text with the globals
 `modules` (dict) and `request` (bytes).
 
-stdout then holds one event of the agent protocol a line. Exit codes: 0 result; 2 error event; 3 no fitting
-Python, also an error event; 1 the client is gone or the bundle was cut, without a last event; 4 the deadline
-passed and the agent did not come to an end by itself.
+stdout then holds one event of the agent protocol a line. Exit codes: 0 result; 2 error event, also where length
+or Z did not arrive whole; 3 no fitting Python, also an error event; 1 the client is gone, without a last event;
+4 the deadline passed and the agent did not come to an end by itself.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent import logs, paths, records, stop_intent, temp_files
+from agent import logs, model_folder, paths, records, stop_intent, temp_files
 
 # Records, configuration and the first pages of a log.
 _ROOM_BYTES = 256 * 1024
@@ -46,6 +46,7 @@ def write(
             "generation": generation,
             "gpuUuids": list(gpu_uuids),
             "gpuBaselineMib": dict(gpu_baseline_mib),
+            "brokenLinks": model_folder.broken_links_now(launch["modelPath"]),
             "tempFolder": str(temp),
         },
     )

@@ -70,6 +70,7 @@ LAUNCH: Mapping[str, Shape] = {
     "generation": whole,
     "gpuUuids": listed(text),
     "gpuBaselineMib": by_name(number),
+    "brokenLinks": listed(text),
 }
 
 READY: Mapping[str, Shape] = {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import logs, paths, record_shapes, records, restart_policy, run_record
+from agent import logs, model_folder, paths, record_shapes, records, restart_policy, run_record
 from agent.processes import Process
 from agent.registry import Server
 from agent.status import status_of
@@ -35,19 +34,16 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],
         "secretsMatch": _secrets_match(server, folder, secret_environment),
-        "modelPathIntact": None if server.launch is None else is_intact(server.launch.get("modelPath") or ""),
+        "modelPathIntact": _is_model_intact(server.launch),
         "stateFolder": str(folder) if folder.is_dir() else None,
         "logPath": _log_path(server),
     }
 
 
-def is_intact(model_path: str) -> bool:
-    """Whether the folder is there and none of its links leads nowhere."""
-    try:
-        entries = list(os.scandir(model_path))
-    except OSError:
-        return False
-    return bool(entries) and all(os.path.exists(entry.path) for entry in entries)
+def _is_model_intact(launch: Optional[dict[str, Any]]) -> Optional[bool]:
+    if launch is None:
+        return None
+    return model_folder.is_intact(launch.get("modelPath") or "", launch.get("brokenLinks") or ())
 
 
 def _launch(server: Server) -> Optional[dict[str, Any]]:

@@ -1,8 +1,10 @@
 """gpus.py and gpu_seen.py: what nvidia-smi says, also when it says it oddly, and whose it is."""
 
 import os
+import signal
+from unittest import mock
 
-from agent import gpu_seen, gpus, registry
+from agent import command, gpu_seen, gpus, registry
 
 from .bed import OWNER, SLEEPER, HostCase, identity
 
@@ -68,6 +70,22 @@ class GpusTest(HostCase):
         self.smi(said + "\n")
         os.environ["CODE"] = "9"
         self.assertEqual(gpus.query(), (None, said))
+
+    def test_a_driver_that_hangs_in_the_kernel_is_left_to_its_fate(self):
+        """Such a process does not heed SIGKILL; to the one who sends it that is a signal that does nothing."""
+        self.program("nvidia-smi", "#!/bin/sh\nexec sleep 60\n")
+        left = []
+        patches = (
+            mock.patch.object(gpus, "DEADLINE_SECONDS", 0.2),
+            mock.patch.object(command, "_REAP_SECONDS", 0.2),
+            mock.patch.object(command.os, "killpg", lambda pid, _number: left.append(pid)),
+        )
+        with patches[0], patches[1], patches[2]:
+            found = gpus.query()
+        for pid in left:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self.assertEqual(found, (None, f"{self.bin}/nvidia-smi did not answer within 0 s"))
 
     def test_a_lost_gpu_is_told_beside_the_good_ones(self):
         said = "Unable to determine the device handle for GPU0000:41:00.0: GPU is lost. Reboot the system"

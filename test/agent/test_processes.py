@@ -4,6 +4,8 @@ import dataclasses
 import os
 import signal
 import subprocess
+import sys
+from pathlib import Path
 
 from agent import processes
 from agent.processes import MARKER
@@ -53,6 +55,23 @@ class ProcessesTest(HostCase):
         child = self.spawn(SLEEPER + " # --api-key sk-12345 --hf-token=hf_678 end")
         command = processes.read_process(child.pid).command
         self.assertTrue(command.endswith("# --api-key *** --hf-token=*** end"), command)
+
+    def test_what_would_act_on_a_terminal_is_not_in_a_command(self):
+        child = self.spawn(SLEEPER + "\n# \x1b[2J end")
+        command = processes.read_process(child.pid).command
+        self.assertTrue(command.endswith("sys.stdin.read() #  [2J end"), repr(command))
+
+    def test_a_container_that_is_started_again_is_another_boot(self):
+        """Its small numbers are given out anew, within one boot of the kernel."""
+        code = "import test.agent; from agent.processes import boot_id; print(boot_id())"
+        argv = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", code]
+        root = Path(__file__).resolve().parents[2]
+        inside = subprocess.run(argv, cwd=root, capture_output=True, text=True, check=False)
+        if inside.returncode != 0:
+            self.skipTest(f"this machine lets nobody make a PID namespace: {inside.stderr}")
+        kernel = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        seen = {inside.stdout.strip(), processes.boot_id()}
+        self.assertEqual((2, {kernel}), (len(seen), {one.partition("+")[0] for one in seen}))
 
     def test_a_zombie_is_not_alive(self):
         child = self.spawn(SLEEPER)

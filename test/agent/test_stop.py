@@ -195,6 +195,26 @@ class StrangerTest(ActingCase):
         self.assertEqual([], self.stop()["removedShm"])
         self.assertTrue(path.exists())
 
+    def test_what_lay_there_before_is_nobodys_whatever_the_clock_and_its_mode_say(self) -> None:
+        path = Path(f"/dev/shm/{self.shm}")
+        path.write_bytes(b"x" * 4096)
+        before = shm.present()
+        path.chmod(0o640)
+        with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+            self.assertEqual(set(), shm.names_new_to([os.getpid()], before))
+            self.assertEqual({self.shm}, shm.names_new_to([os.getpid()], frozenset()))
+            # The same name for another file is another thing.
+            self.assertEqual({self.shm}, shm.names_new_to([os.getpid()], frozenset({(self.shm, 1)})))
+
+    def test_names_that_look_like_line_ends_do_not_disturb_the_search(self) -> None:
+        folder = self.folder / "odd\x0b" / "dev" / "shm"
+        folder.mkdir(parents=True)
+        odd = folder / "psm_odd"
+        odd.write_bytes(b"x" * 4096)
+        with odd.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+            self.assertEqual(set(), shm.names_new_to([os.getpid()], frozenset()))
+            self.assertEqual([], shm.remove_unused([]))
+
     def test_a_file_that_was_there_before_the_server_is_never_taken_for_its_own(self) -> None:
         path = Path(f"/dev/shm/{self.shm}")
         path.write_bytes(b"x" * 4096)

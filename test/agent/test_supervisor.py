@@ -141,6 +141,16 @@ class RestartTest(ActingCase):
         run = self.until(lambda: self.run_json() if self.run_json()["generation"] == 2 else None)
         self.assertEqual([(1, None, 9)], [(e["generation"], e["code"], e["signal"]) for e in run["exits"]])
 
+    def test_records_that_cannot_be_read_do_not_end_the_supervision(self) -> None:
+        """As on a home on the network that is away for a while."""
+        self.start({"listen": 0}, restart=(1, 600, 0))
+        (self.state() / "policy.json").unlink()
+        for name in ("policy.json", "ready.json"):
+            (self.state() / name).mkdir()
+        kill(run_record.living(self.run_json(), "leader"))
+        self.until(lambda: self.run_json()["generation"] == 2 and self.run_json()["state"] == "running")
+        self.assertFalse(self.supervisor_gone())
+
     def test_a_stop_intent_forbids_the_restart(self) -> None:
         self.start({"exit_after": 0.3}, restart=(5, 600, 0))
         (self.state() / "stop-intent").write_text("{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -9,6 +10,9 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Optional
+
+# What sits in the kernel (state D: a driver that hangs) does not even heed SIGKILL, and is left to its fate.
+_REAP_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ def _wait(child: subprocess.Popen[bytes], seconds: float) -> Optional[int]:
 def _kill_session(child: subprocess.Popen[bytes]) -> None:
     # Not reaped yet, so its number is still its own, and so is its group's.
     os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=_REAP_SECONDS)
 
 
 def _memory(name: str) -> IO[bytes]:

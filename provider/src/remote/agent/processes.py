@@ -11,6 +11,8 @@ from typing import Any, Optional
 MARKER = "PULUMI_VLLM_SERVER"
 LONGEST_COMMAND = 300
 
+# A command line can hold anything: line breaks of a script, sequences that act on the terminal it is shown on.
+_UNPRINTED = re.compile("[\\x00-\\x1f\\x7f-\\x9f]+")
 # Other people's command lines are shown to the user; what they pass as a key is not.
 _KEY_ARGUMENT = re.compile(r"(--(?:api-key|hf-token|token|password)[= ])\S+")
 
@@ -44,7 +46,7 @@ class Process:
     def command(self) -> str:
         """The command line without keys; the name in brackets where there is none."""
         try:
-            words = _read(self.pid, "cmdline").replace(b"\0", b" ").decode("utf-8", "replace").strip()
+            words = _UNPRINTED.sub(" ", _read(self.pid, "cmdline").decode("utf-8", "replace")).strip()
         except OSError:
             words = ""
         return _KEY_ARGUMENT.sub(r"\1***", words or f"[{self.name}]")[:LONGEST_COMMAND]
@@ -55,9 +57,15 @@ class Process:
         return self
 
 
+@cache
 def boot_id() -> str:
+    """Names the time for which process numbers mean the same processes: the kernel's boot, and the moment at which
+    process 1 began. A container that is started again hands its small numbers out anew within one boot of the kernel.
+    """
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        return file.read().strip()
+        kernel = file.read().strip()
+    first = _stat(1)  # None: hidden from us (hidepid), and so for all who ask here
+    return kernel if first is None else f"{kernel}+{_process(1, *first).start_ticks}"
 
 
 def read_process(pid: int) -> Optional[Process]:
@@ -70,7 +78,9 @@ def all_processes() -> list[Process]:
     """Every process that can be seen, by pid, without kernel threads."""
     found = ((pid, _stat(pid)) for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()))
     return [
-        _process(pid, *stat) for pid, stat in found if stat is not None and not int(stat[1][6]) & _KERNEL_THREAD
+        _process(pid, *stat)
+        for pid, stat in found
+        if stat is not None and not int(stat[1][6]) & _KERNEL_THREAD
     ]
 
 
@@ -96,8 +106,11 @@ def _process(pid: int, name: str, fields: list[str]) -> Process:
 
 def is_same(pid: int, start_ticks: int) -> bool:
     """Whether that very process lives: same pid, same start, not a zombie."""
-    process = read_process(pid)
-    return process is not None and is_alive(process) and process.start_ticks == start_ticks
+    found = _stat(pid)
+    if found is None:
+        return False
+    process = _process(pid, *found)
+    return is_alive(process) and process.start_ticks == start_ticks
 
 
 def is_alive(process: Process) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent import paths, records
+from agent.failure import AgentFailure
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,9 @@ def allows(policy: RestartPolicy, restarts_at: list[float], unserved: int, now: 
 
 def current(server_id: str, fallback: RestartPolicy) -> RestartPolicy:
     """policy.json as it stands now, so that limits can change under a running supervisor."""
-    found = records.read_json(_path(server_id))
     try:
-        return RestartPolicy.parse(found)
-    except (TypeError, KeyError, ValueError):
+        return RestartPolicy.parse(records.read_json(_path(server_id)))
+    except (TypeError, KeyError, ValueError, OSError, AgentFailure):
         return fallback
 
 

@@ -37,7 +37,13 @@ def spawn(command: Command, log: Path, on_forked: Callable[[int], None]) -> int:
     )
     go_read, go_write = os.pipe()
     failed_read, failed_write = os.pipe()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        # No more processes for this user: the supervisor tries again later, and must not run out of files by that.
+        for descriptor in (log_descriptor, go_read, go_write, failed_read, failed_write):
+            os.close(descriptor)
+        raise
     if pid == 0:
         os.close(go_write)
         os.close(failed_read)

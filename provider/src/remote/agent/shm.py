@@ -15,16 +15,30 @@ ROOT = Path("/dev/shm")
 CLOCK_SLACK_SECONDS = 2.0
 
 
+def present() -> frozenset[tuple[str, int]]:
+    """Name and inode of all that lies there now."""
+    try:
+        return frozenset((entry.name, entry.inode()) for entry in os.scandir(ROOT))
+    except OSError:
+        return frozenset()
+
+
+def names_new_to(pids: Iterable[int], before: frozenset[tuple[str, int]]) -> set[str]:
+    """Names mapped by these processes that were not there before (`present`): no clock that is set back, and
+    no chmod of a weight file, can tell otherwise."""
+    return {
+        name for name in _mapped_by(pids) if (name, _inode(name)) not in before and _is_own_file(name, 0.0)
+    }
+
+
 def names_made_by(pids: Iterable[int], since: float) -> set[str]:
-    """Names mapped by these processes that came to be after `since` (wall clock, seconds).
+    """Names mapped by these processes that came to be after `since` (wall clock, seconds), for whoever did not see
+    what lay there before.
 
     Only plain files right under /dev/shm of our own user: a model or a cache that somebody keeps in
     /dev/shm is mapped too, and is nobody's to delete.
     """
-    mapped: set[str] = set()
-    for pid in pids:
-        mapped |= _mapped_names(pid)
-    return {name for name in mapped if _is_own_file(name, since)}
+    return {name for name in _mapped_by(pids) if _is_own_file(name, since)}
 
 
 def remove_unused(names: Iterable[str]) -> list[str]:
@@ -45,6 +59,20 @@ def remove_unused(names: Iterable[str]) -> list[str]:
 
 def existing(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if os.path.lexists(ROOT / name))
+
+
+def _mapped_by(pids: Iterable[int]) -> set[str]:
+    mapped: set[str] = set()
+    for pid in pids:
+        mapped |= _mapped_names(pid)
+    return mapped
+
+
+def _inode(name: str) -> int:
+    try:
+        return os.lstat(ROOT / name).st_ino
+    except OSError:
+        return -1
 
 
 def _is_own_file(name: str, since: float) -> bool:
@@ -70,15 +98,17 @@ def _names_in_use() -> set[str]:
 
 
 def _mapped_names(pid: int) -> set[str]:
+    prefix = os.fsencode(ROOT) + b"/"
     try:
-        text = Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")
+        table = Path(f"/proc/{pid}/maps").read_bytes()
     except OSError:
         return set()
-    prefix = f"{ROOT}/"
-    paths = (line.split(maxsplit=5)[5] for line in text.splitlines() if prefix in line)
-    return {
-        path[len(prefix) :] for path in paths if path.startswith(prefix) and not path.endswith(" (deleted)")
-    }
+    if prefix not in table:
+        return set()
+    # As bytes: only \n ends a row. Anybody's file names are in here, with whatever else ends a line of text.
+    paths = [row.split(maxsplit=5)[5] for row in table.split(b"\n") if prefix in row]
+    names = (path[len(prefix) :] for path in paths if path.startswith(prefix))
+    return {os.fsdecode(name) for name in names if not name.endswith(b" (deleted)")}
 
 
 def _open_names(pid: int) -> set[str]:

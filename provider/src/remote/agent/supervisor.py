@@ -52,7 +52,8 @@ class Supervisor:
         self.plan = plan
         self.file = RunFile(plan.server_id, previous)
         self.children = Children()
-        self.started_wall = 0.0
+        # What others keep in shared memory; a start of ours adds to it.
+        self.shm_before: frozenset[tuple[str, int]] = frozenset()
         self.restarts_at: list[float] = []
         # Starts in a row that ended before they served.
         self.unserved = 0
@@ -78,7 +79,7 @@ class Supervisor:
     def _start(self) -> dict[str, Any]:
         """Starts the next generation; {} or why it does not run, which is then recorded like an exit."""
         generation = self.file.next_generation()
-        self.started_wall = time.time()
+        self.shm_before = shm.present()
         refusal: dict[str, Any] = {}
         try:
             logs.keep_newest(self.plan.server_id, logs.KEPT - 1)
@@ -119,7 +120,10 @@ class Supervisor:
         return bool(sockets.listeners(self.plan.port)) and self._has_served(self._members())
 
     def _has_served(self, members: list[processes.Process]) -> bool:
-        return readiness.has_served(self.plan.server_id, self.file.run, members, self.plan.port)
+        try:
+            return readiness.has_served(self.plan.server_id, self.file.run, members, self.plan.port)
+        except (AgentFailure, OSError):
+            return False  # a home on the network that cannot be read for a while must not end the supervision
 
     def _end(self) -> None:
         self._note_shm([member.pid for member in self._members()])
@@ -177,13 +181,13 @@ class Supervisor:
         return False
 
     def _is_unwanted(self) -> bool:
-        return self.children.is_told_to_stop or stop_intent.path(self.plan.server_id).exists()
+        return self.children.is_told_to_stop or os.path.lexists(stop_intent.path(self.plan.server_id))
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.plan.server_id, self.file.run)
 
     def _note_shm(self, pids: list[int]) -> None:
-        self.file.mapped(shm.names_made_by(pids, self.started_wall))
+        self.file.mapped(shm.names_new_to(pids, self.shm_before))
 
 
 def _pids_of_session(run: dict[str, Any]) -> list[int]:

@@ -60,7 +60,10 @@ function portProblem(observed: Observed, port: number, server: string): VllmServ
     code: "PORT_IN_USE",
     summary: `Cannot start ${server}: port ${String(port)} is taken by ${portHolder(seen)}`,
     path: "listen.port",
-    change: "listen.port   (or stop what holds it)",
+    change:
+      seen.serverId === null
+        ? "listen.port   (or stop what holds it)"
+        : "listen.port   (or stop what holds it; a resource that only got another name keeps its server with the option `aliases`)",
     retryable: false,
   });
 }

@@ -119,7 +119,12 @@ class OverlayTest(HostCase):
             (self.overlays / name).mkdir(parents=True)
             (self.overlays / name / "blob").symlink_to(self.model / "blob")
             os.utime(self.overlays / name, (time.time() - hours * 3600 - 60,) * 2)
+        for name in (".0a1b2c.json.%d-aa" % gone.pid, "..lock.json.%d-bb" % child.pid):
+            (self.overlays / name).write_text("{")
+            os.utime(self.overlays / name, (time.time() - 7300,) * 2)
         self.build()
+        records_left = [name for name in os.listdir(self.overlays) if ".json." in name]
+        self.assertEqual(records_left, ["..lock.json.%d-bb" % child.pid])
         self.assertEqual(
             sorted(name for name in os.listdir(self.overlays) if name.startswith(".tmp")),
             sorted([".tmp-%d-bb" % gone.pid, ".tmp-%d-cc" % child.pid]),

@@ -16,7 +16,8 @@ from agent.failure import AgentFailure
 LEFT_OVER_SECONDS = 3600.0
 
 _NAME = re.compile(r"[0-9a-z][0-9a-z-]{0,80}")
-_LEFT_OVER = re.compile(r"\.tmp-(\d+)-[0-9a-f]+")
+# Folders of _place, and records that records.write_text has not yet moved into place.
+_LEFT_OVER = re.compile(r"\.(?:tmp-|.+\.json\.)(\d+)-[0-9a-f]+")
 
 
 def build(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def is_intact(folder: Path, links: dict[str, str], files: dict[str, str]) -> boo
 
 
 def remove_left_overs() -> None:
-    """Half-built folders of attempts that were cut: older than an hour, and their process is gone."""
+    """Half-built folders and half-written records of attempts that were cut: older than an hour, and their process is gone."""
     for entry in os.scandir(paths.overlays_folder()):
         found = _LEFT_OVER.fullmatch(entry.name)
         if found is None or os.path.isdir("/proc/" + found.group(1)):

@@ -2,7 +2,7 @@ import { VllmServerError } from "./core/errors";
 import type { Observed } from "./core/observed";
 import type { Spec } from "./core/spec";
 import type { FlagKinds } from "./core/vllm-command";
-import { flagRowsFor, flagTableFor, unknownFlags, unsuitableValues } from "./core/vllm-flags";
+import { askedFlags, flagRowsFor, flagTableFor, unknownFlags, unsuitableValues } from "./core/vllm-flags";
 import type { HostAgent } from "./remote/host-agent";
 
 /**
@@ -17,7 +17,7 @@ export async function flagKindsOf(
 ): Promise<FlagKinds> {
   if (observed.executable?.found !== true) throw new Error("flagKindsOf needs a host that passed preflight");
   const { version, path } = observed.executable;
-  const kinds = flagTableFor(version) ?? askedKinds((await agent.flags(path)).flags);
+  const kinds = flagTableFor(version) ?? askedFlags((await agent.flags(path, spec.environment)).flags);
   const unknown = unknownFlags(spec, new Set(kinds.keys()));
   if (unknown.length > 0) {
     throw new VllmServerError({
@@ -43,9 +43,4 @@ function refuseUnsuitable(spec: Spec, version: string | null, server: string): v
     path: problems[0]?.path,
     retryable: false,
   });
-}
-
-/** Names are all that help text tells for sure; kinds follow from the values then. */
-function askedKinds(flags: readonly string[]): FlagKinds {
-  return new Map(flags.map((flag) => [flag, "unknown" as const]));
 }

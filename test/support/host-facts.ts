@@ -163,6 +163,7 @@ export const launch: Launch = {
   environment: {},
   secretEnvironment: {},
   gpus: { kind: "count", count: 1, prefer: [] },
+  gpuNames: "uuid",
   listen: { address: "127.0.0.1", port: 8000 },
   servedModelNames: ["kimi"],
   restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },

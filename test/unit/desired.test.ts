@@ -30,6 +30,12 @@ const fp8 = quantized({
 });
 
 describe("desiredState", () => {
+  it("names GPUs by index where vLLM ends at a UUID: before it knew --device-ids", () => {
+    const older = new Map([...flags].filter(([flag]) => flag !== "device-ids"));
+    const named = [flags, older].map((known) => desiredState(spec({}), observed(), known).launch.gpuNames);
+    expect(named).toEqual(["uuid", "index"]);
+  });
+
   it("serves the checkpoint itself where nothing is to be patched", () => {
     const { launch, overlay, warnings } = desired();
     expect([launch.modelPath, overlay, warnings]).toEqual(["/models/kimi", null, []]);

@@ -119,9 +119,15 @@ trust-remote-code: true
       chatTemplate: "~/t.jinja",
       loraModules: ["a=~/l", { name: "b", path: "~/m" }],
       dtype: "~/x",
+      speculativeConfig: { model: "~/draft", num_speculative_tokens: 2 },
     };
-    expect(lines({ engine }, { home: "/home/u" })).toBe(
-      'chat-template: "/home/u/t.jinja"\ndtype: "~/x"\nlora-modules:\n  - "a=/home/u/l"\n  - "{\\"name\\":\\"b\\",\\"path\\":\\"/home/u/m\\"}"\n',
+    const extraArgs = {
+      "tool-parser-plugin": "~/p.py",
+      "download-dir": "~/d",
+      "kv-transfer-config": { a: "~/k" },
+    };
+    expect(lines({ engine, extraArgs }, { home: "/home/u" })).toBe(
+      'chat-template: "/home/u/t.jinja"\ndownload-dir: "/home/u/d"\ndtype: "~/x"\nkv-transfer-config: "{\\"a\\":\\"~/k\\"}"\nlora-modules:\n  - "a=/home/u/l"\n  - "{\\"name\\":\\"b\\",\\"path\\":\\"/home/u/m\\"}"\nspeculative-config: "{\\"model\\":\\"/home/u/draft\\",\\"num_speculative_tokens\\":2}"\ntool-parser-plugin: "/home/u/p.py"\n',
     );
   });
 });

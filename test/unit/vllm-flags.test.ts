@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_FLAGS } from "../../provider/src/core/engine-flags";
 import {
+  askedFlags,
   flagRowsFor,
   flagTableFor,
   unknownFlags,
@@ -14,13 +15,16 @@ const known = new Set(flagTableFor("0.32.0")?.keys() ?? []);
 const rows = flagRowsFor("0.32.0+cpu") ?? new Map();
 
 describe("the table of vLLM 0.32", () => {
-  it.each(["0.32.0", "0.32.1", "0.32.0+cpu", "0.32.0rc1"])("fits %s", (version) => {
+  it.each(["0.32.0", "0.32.1", "0.32.0+cpu", "0.32.0rc1", "0.32.0.post1+cu130"])("fits %s", (version) => {
     expect(flagTableFor(version)?.get("tensor-parallel-size")).toBe("int");
   });
 
-  it.each(["0.31.9", "0.33.0", "0.320.0", "10.32.0", null])("does not fit %s", (version) => {
-    expect(flagTableFor(version)).toBeNull();
-  });
+  it.each(["0.31.9", "0.33.0", "0.320.0", "10.32.0", "0.32.1.dev17+g0a1b2c3", "0.32.0rc2.dev3", null])(
+    "does not fit %s",
+    (version) => {
+      expect(flagTableFor(version)).toBeNull();
+    },
+  );
 
   it("has the 316 options of the parser and one second name", () => {
     expect(known.size).toBe(317);
@@ -129,12 +133,36 @@ describe("values that the installed vLLM's parser would refuse", () => {
     ["pooler-config", true, "an object"],
     ["generation-config", true, "text"],
     ["middleware", ["a", "b"], "one item: a file can give this flag only once"],
-    ["ignore-patterns", true, "a list"],
+    ["ignore-patterns", true, "a list of texts"],
+    ["ignore-patterns", [{ a: 1 }], "a list of texts"],
+    ["collect-detailed-traces", "gpu", "items of all, model, worker, None"],
+    ["cudagraph-capture-sizes", ["a"], "whole numbers"],
+    ["cudagraph-capture-sizes", 3.5, "whole numbers"],
+    ["disable-access-log-for-endpoints", ["/health", "/metrics"], "text"],
+    ["tokenizer-revision", { a: 1 }, "text"],
+    ["safetensors-prefetch-block-size", "2.5M", "a whole number, or one such as 16k (16000) or 16K (16384)"],
+    ["additional-config", [1], "an object"],
+    ["additional-config", "yes", "an object, or its JSON text"],
+    ["pooler-config", "null", "an object"],
+    ["pooler-config", { dimension: 8 }, 'no member "dimension" (did you mean dimensions?)'],
+    ["pooler-config", '{"dimension": 8k}', 'no member "dimension" (did you mean dimensions?)'],
+    ["weight-transfer-config", { x: 1 }, 'no member "x" (it knows backend)'],
+    ["allowed-origins", { a: 1 }, "a list of texts"],
+    ["allowed-origins", "*", "a list of texts"],
     ["collect-detailed-traces", ["gpu"], "items of all, model, worker, None"],
   ])("%s %j", (flag, value, wanted) => {
     const found = unsuitableValues(spec({ extraArgs: { [flag]: value } }), rows);
     expect(found.map((problem) => [problem.path, problem.wanted])).toEqual([
       [formatPath(["extraArgs", flag]), wanted],
+    ]);
+  });
+
+  it("are told without what they hold where it is a secret", () => {
+    const given = spec({ extraArgs: { "otlp-token": "hunter2", seed: "s".repeat(200) } });
+    const table = new Map([...rows, ["otlp-token", { kind: "int" as const }]]);
+    expect(unsuitableValues(given, table).map((problem) => problem.message)).toEqual([
+      'extraArgs["otlp-token"]: found text (not shown), need a whole number',
+      `extraArgs.seed: found "${"s".repeat(80)}...", need a whole number`,
     ]);
   });
 
@@ -144,11 +172,39 @@ describe("values that the installed vLLM's parser would refuse", () => {
       "enable-dbo": true,
       watermark: 1,
       "safetensors-prefetch-block-size": "16M",
-      "pooler-config": {},
+      "max-num-queued-tokens": "2.5m",
+      "pooler-config": { dimensions: null },
+      "kv-transfer-config": '{"kv_connector": "8k", "kv_port": 80m}',
+      "additional-config": { anything: 1 },
+      "allowed-origins": ["*"],
+      "allowed-methods": '["GET"]',
+      "cudagraph-capture-sizes": 8,
+      "pt-load-map-location": "cpu",
       middleware: "a",
     };
     expect(
       unsuitableValues(spec({ engine: { maxLoraRank: 16, maxModelLen: "auto" }, extraArgs: good }), rows),
     ).toEqual([]);
+  });
+});
+
+describe("flags that an installed vLLM tells itself", () => {
+  it("are written as that version wants them: JSON as text, false only where there is a negative form", () => {
+    const told = [
+      "allowed-origins",
+      "disable-log-stats",
+      "enforce-eager",
+      "no-enforce-eager",
+      "of-2027",
+      "seed",
+    ];
+    expect(Object.fromEntries(askedFlags(told))).toEqual({
+      "allowed-origins": "json",
+      "disable-log-stats": "flag",
+      "enforce-eager": "bool",
+      "no-enforce-eager": "unknown",
+      "of-2027": "unknown",
+      seed: "unknown",
+    });
   });
 });

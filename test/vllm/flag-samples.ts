@@ -18,7 +18,7 @@ export function samplesFor(flag: string, row: FlagRow): readonly JsonValue[] {
       return [0.5, 1e-7];
     case "humanInt":
     case "humanIntOrAuto":
-      return [4096];
+      return [4096, -1];
     case "string":
       return [AWKWARD];
     case "enum":
@@ -31,7 +31,38 @@ export function samplesFor(flag: string, row: FlagRow): readonly JsonValue[] {
     case "commaList":
       return [[2, 3]];
     case "json":
-      return [{}];
+      return row.shape === "list" ? [["a"]] : [{}];
+    case "unknown":
+      return [];
+    default:
+      return row.kind satisfies never;
+  }
+}
+
+/** Values that the real parser refuses, and that we have to refuse before anything is stopped. */
+export function wrongSamplesFor(row: FlagRow): readonly JsonValue[] {
+  switch (row.kind) {
+    case "int":
+      return ["1e3", "3.5", 3.5, [1, 2]];
+    case "float":
+      return ["x", [0.5]];
+    case "humanInt":
+    case "humanIntOrAuto":
+      return ["2.5M", "16x", 3.5, [1]];
+    case "enum":
+      return ["no-such-choice", [row.choices?.[0] ?? ""]];
+    case "list":
+      if (row.choices !== undefined) return ["no-such-choice", ["no-such-choice"]];
+      return row.item === "int" ? ["a", [3.5]] : [];
+    case "json":
+      if (row.orText === true || row.shape === "list") return [];
+      return row.keys === undefined ? [] : ["yes", "null", [1], '{"no_such_member": 1}'];
+    case "bool":
+    case "flag":
+      return ["false"];
+    case "string":
+    case "commaList":
+    case "append":
     case "unknown":
       return [];
     default:

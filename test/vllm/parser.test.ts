@@ -8,7 +8,7 @@ import { renderServeConfig, type ServeConfigFacts } from "../../provider/src/cor
 import { flagRowsFor, flagTableFor, unsuitableValues } from "../../provider/src/core/vllm-flags";
 import { spec } from "../support/host-facts";
 import { askParser, isRealVllmThere, type ParserAnswer, type ParserCase } from "../support/vllm-parser";
-import { ENGINE_SAMPLES, samplesFor } from "./flag-samples";
+import { ENGINE_SAMPLES, samplesFor, wrongSamplesFor } from "./flag-samples";
 import { TRAPS } from "./parser-traps";
 
 /** Cannot stand in a file for --config, or is the model itself. */
@@ -22,9 +22,23 @@ const samples = [...table]
   .flatMap(([flag, row]) => samplesFor(flag, row).map((value) => ({ flag, value, kind: row.kind })));
 const typed = Object.entries(ENGINE_SAMPLES).map(([name, value]) => ({ name, value }));
 
+/** Written from other inputs, whatever is given here. */
+const WRITTEN_BY_US: ReadonlySet<string> = new Set(["fingerprint-mode", "port", "shutdown-timeout"]);
+const wrong = [...table]
+  .filter(([flag]) => !WRITTEN_BY_US.has(flag))
+  .flatMap(([flag, row]) => wrongSamplesFor(row).map((value) => ({ flag, value })));
+
+/** Every member that the table knows of a config, alone, and one that is none. */
+const members = [...table]
+  .filter(([, row]) => row.keys !== undefined)
+  .map(([flag, { keys = [] }]) => ({ flag, keys: [...keys, "no_such_member"] }));
+const unexpected = "unexpected_keyword_argument";
+
 const asked = {
   flags: samples.map((sample) => file(rendered(sample.flag, sample.value))),
   typed: typed.map(({ name, value }) => file(renderedSpec(taken({ engine: { [name]: value } })))),
+  members: members.flatMap(({ flag, keys }) => keys.map((key) => file(rendered(flag, { [key]: null })))),
+  wrong: wrong.map(({ flag, value }) => file(rendered(flag, value))),
   byHand: TRAPS.map(({ yaml, words }) => ({ yaml, words })),
   ours: TRAPS.map(({ wish, ours }) => (ours === "refused" ? file("") : file(renderedSpec(taken(wish))))),
 } satisfies Record<string, readonly ParserCase[]>;
@@ -67,6 +81,25 @@ describe.skipIf(!isRealVllmThere)("the real parser of vLLM 0.32.0", () => {
 
   it("has a sample for every typed flag", () => {
     expect(typed.map(({ name }) => name).sort()).toEqual([...ENGINE_FLAGS.keys()].sort());
+  });
+
+  it("knows every member of a config that the table knows, and no other", () => {
+    let index = 0;
+    const refused = members.flatMap(({ flag, keys }) =>
+      keys.flatMap((key) => {
+        const { error } = answerTo("members", index++);
+        return error?.endsWith(unexpected) === true ? [`${flag} ${key}`] : [];
+      }),
+    );
+    expect(refused).toEqual(members.map(({ flag }) => `${flag} no_such_member`));
+  });
+
+  it("refuses what our own check calls unsuitable", () => {
+    const taken = wrong.filter(({ flag, value }, index) => {
+      const told = unsuitableValues(spec({ extraArgs: { [flag]: value } }), table);
+      return answerTo("wrong", index).error === null || told.length === 0;
+    });
+    expect(taken).toEqual([]);
   });
 
   it("is never given a value that our own check calls unsuitable", () => {

@@ -71,19 +71,31 @@ function kindOf(row: EngineFlag): FlagKind {
   }
 }
 
-/** Flags whose value is a path on the host; vLLM itself does not expand ~. */
-const PATH_FLAGS: ReadonlySet<string> = new Set([
-  "chat-template",
-  "tokenizer",
-  "lora-modules",
-  "hf-config-path",
-  "download-dir",
+/** Flags whose value can be a path on the host, which vLLM itself does not expand ~ in -> the member of an object that holds it. */
+const PATH_FLAGS: ReadonlyMap<string, string | null> = new Map([
+  ["allowed-local-media-path", null],
+  ["chat-template", null],
+  ["download-dir", null],
+  ["generation-config", null],
+  ["hf-config-path", null],
+  ["log-config-file", null],
+  ["lora-modules", "path"],
+  ["mm-encoder-fp8-scale-path", null],
+  ["mm-encoder-fp8-scale-save-path", null],
+  ["reasoning-parser-plugin", null],
+  ["spec-model", null],
+  ["speculative-config", "model"],
+  ["tokenizer", null],
+  ["tool-parser-plugin", null],
 ]);
 
 function withHome(flag: string, value: JsonValue, home: string | undefined): JsonValue {
-  if (home === undefined || !PATH_FLAGS.has(flag)) return value;
+  const member = PATH_FLAGS.get(flag);
+  if (home === undefined || member === undefined) return value;
   if (typeof value === "string")
     return value.replace(/^(|[^=/]*=)~\//, (_, name: string) => `${name}${home}/`);
   if (isJsonList(value)) return value.map((item) => withHome(flag, item, home));
-  return isMembers(value) ? { ...value, path: withHome(flag, value["path"] ?? null, home) } : value;
+  const path = member !== null && isMembers(value) ? value[member] : undefined;
+  if (member === null || path === undefined || !isMembers(value)) return value;
+  return { ...value, [member]: withHome(flag, path, home) };
 }

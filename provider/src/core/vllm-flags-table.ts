@@ -29,8 +29,14 @@ export type FlagKinds = ReadonlyMap<string, FlagKind>;
 const rowSchema = z.object({
   kind: flagKindSchema,
   /** Kind of a list's items where they are not text. */
-  item: z.literal("int").optional(),
+  item: z.enum(["int", "json"]).optional(),
   choices: z.array(z.string()).optional(),
+  /** What the JSON is; an object where nothing is said. */
+  shape: z.literal("list").optional(),
+  /** All members that the object can have; nothing is said where vLLM takes any. */
+  keys: z.array(z.string()).optional(),
+  /** Besides JSON it takes any other text. */
+  orText: z.boolean().optional(),
   /** Other long names of the same flag. */
   aliases: z.array(z.string()).optional(),
   /** This version still takes it, a later one does not. */
@@ -40,7 +46,8 @@ export type FlagRow = z.infer<typeof rowSchema>;
 export type FlagTable = ReadonlyMap<string, FlagRow>;
 
 const tables: readonly { readonly version: RegExp; readonly rows: FlagTable; readonly kinds: FlagKinds }[] = [
-  table(/^0\.32\./, flags032),
+  // A build from between two releases can know more or less, so that one is asked.
+  table(/^0\.32\.\d+(?:rc\d+|\.post\d+)?(?:\+.*)?$/, flags032),
 ];
 
 function table(version: RegExp, data: unknown): (typeof tables)[number] {
@@ -65,3 +72,21 @@ export function flagRowsFor(version: string | null): FlagTable | null {
 
 /** The newest table: good for naming a flag when the installed version is not known yet, not for refusing one. */
 export const NEWEST_FLAGS: FlagTable = tables[0]?.rows ?? new Map<string, FlagRow>();
+
+/** Kinds whose form in the file differs from what the value itself would suggest. */
+const DECIDED_BY_KIND: ReadonlySet<FlagKind> = new Set(["json", "list", "commaList", "append", "flag"]);
+
+/**
+ * The flags that an installed vLLM without a table told in its help text, negative forms among them. The text does not tell kinds for
+ * sure: what the newest table says holds, because no flag has changed between JSON and words; else the value decides.
+ */
+export function askedFlags(told: readonly string[]): FlagKinds {
+  const names = new Set(told);
+  return new Map(
+    told.map((flag): [string, FlagKind] => {
+      if (names.has(`no-${flag}`)) return [flag, "bool"];
+      const kind = NEWEST_FLAGS.get(flag)?.kind ?? "unknown";
+      return [flag, DECIDED_BY_KIND.has(kind) ? kind : "unknown"];
+    }),
+  );
+}

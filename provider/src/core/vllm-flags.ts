@@ -1,2 +1,3 @@
-export { flagRowsFor, flagTableFor } from "./vllm-flags-table";
-export { unknownFlags, unsuitableValues } from "./vllm-flags-check";
+export { askedFlags, flagRowsFor, flagTableFor } from "./vllm-flags-table";
+export { unknownFlags } from "./vllm-flags-check";
+export { unsuitableValues } from "./vllm-flags-values";

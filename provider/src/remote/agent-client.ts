@@ -56,9 +56,15 @@ export class AgentClient implements HostAgent {
     );
   }
 
-  flags(executable: string): Promise<FlagsResult> {
+  flags(executable: string, environment: Readonly<Record<string, string>> = {}): Promise<FlagsResult> {
     return this.#call(
-      () => ({ op: "flags", executable, protocol: PROTOCOL_VERSION, deadlineSeconds: FLAGS_SECONDS }),
+      () => ({
+        op: "flags",
+        executable,
+        environment,
+        protocol: PROTOCOL_VERSION,
+        deadlineSeconds: FLAGS_SECONDS,
+      }),
       flagsResultSchema,
     );
   }

@@ -10,5 +10,5 @@ export interface HostAgent {
     deadlineSeconds: number,
     onEvent: (event: AgentEvent) => void,
   ): Promise<ApplyResult>;
-  flags(executable: string): Promise<FlagsResult>;
+  flags(executable: string, environment?: Readonly<Record<string, string>>): Promise<FlagsResult>;
 }

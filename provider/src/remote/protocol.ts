@@ -35,10 +35,12 @@ export interface ApplyRequest {
   readonly steps: readonly Step[];
 }
 
-/** Long flags the installed version knows, from `vllm serve --help=all`, asked once per executable and version and cached on the host. */
+/** Long flags the installed version knows, from `vllm serve --help=all` or `--help`, asked once per executable and version and cached on the host. */
 export interface FlagsRequest {
   readonly op: "flags";
   readonly executable: string;
+  /** The user's variables: some of them may be what lets this vLLM start at all. Secret. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {

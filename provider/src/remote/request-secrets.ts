@@ -21,6 +21,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 }
 
 function stepSecrets(request: AgentRequest): readonly string[] {
+  if (request.op === "flags") return Object.values(request.environment);
   if (request.op !== "apply") return [];
   return request.steps.flatMap((step) => {
     if (step.kind === "start") return Object.values(step.launch.secretEnvironment);

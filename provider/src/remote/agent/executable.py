@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import command, paths
+from agent import command, environment, paths
 
 LOGIN_DEADLINE_SECONDS = 10.0
 VERSION_DEADLINE_SECONDS = 60.0
@@ -89,10 +89,8 @@ def version_of(path: str) -> Optional[str]:
 
 
 def environment_for(path: str) -> dict[str, str]:
-    """Login environment with the executable's own folder first on PATH."""
-    environment = login_environment()
-    environment["PATH"] = f"{os.path.dirname(path)}:{environment['PATH']}"
-    return environment
+    """What a server of this executable gets from the login, so that it is asked in the environment it will run in."""
+    return environment.of_login(login_environment(), path)
 
 
 def _prefixes(path: Path) -> Iterator[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from typing import Any
 
 from agent import command, executable, paths, records
@@ -13,6 +14,9 @@ from agent.failure import AgentFailure
 DEADLINE_SECONDS = 240.0
 LONGEST_EVIDENCE = 500
 
+# What every vllm serve has, and what no search for "all" finds.
+_ALWAYS_THERE = {"host", "port", "max-model-len"}
+
 # argparse indents an option by exactly two spaces; its help, and examples in prose, stand deeper.
 _OPTION_LINE = re.compile(r"^ {2}(-\S.*)$", re.MULTILINE)
 _LONG_FLAG = re.compile(r"--([a-z0-9][a-z0-9._-]*)", re.IGNORECASE)
@@ -21,7 +25,7 @@ _LONG_FLAG = re.compile(r"--([a-z0-9][a-z0-9._-]*)", re.IGNORECASE)
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """Op flags: {version, flags}; names without dashes in front, negative forms ("no-...") too, sorted.
 
-    Raises VLLM_NOT_FOUND when the executable does not answer `serve --help=all`.
+    Raises VLLM_NOT_FOUND when the executable tells its flags neither to `serve --help=all` nor to `serve --help`.
     """
     found = executable.find(request["executable"])
     if not found["found"]:
@@ -31,7 +35,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     kept = paths.flags_folder() / f"{digest}.json"
     known = records.read_json(kept)
     if not isinstance(known, dict) or not known.get("flags"):
-        known = {"executable": path, "version": version, "flags": _ask(path)}
+        known = {"executable": path, "version": version, "flags": _ask(path, request.get("environment") or {})}
         # Without a version nothing would tell that the answer has become old.
         if version is not None:
             with records.best_effort():
@@ -51,20 +55,27 @@ def parse_help(text: str) -> list[str]:
     return sorted(found)
 
 
-def _ask(path: str) -> list[str]:
-    environment = executable.environment_for(path)
+def _ask(path: str, declared: dict[str, str]) -> list[str]:
+    """Before 0.11 `--help` tells everything, and `--help=all` is an error or finds only the flags with "all" in their names."""
+    environment = {**executable.environment_for(path), **declared}
     # A narrow terminal would break long option lists over several lines.
     environment.update({"COLUMNS": "400", "NO_COLOR": "1", "PAGER": "cat"})
-    try:
-        told = command.run([path, "serve", "--help=all"], environment, DEADLINE_SECONDS)
-    except OSError as error:
-        raise AgentFailure("VLLM_NOT_FOUND", f"Cannot run {path}: {error.strerror}") from error
-    flags = parse_help(told.stdout)
-    if told.code != 0 or not flags:
-        end = f"no end within {DEADLINE_SECONDS:.0f} s" if told.code is None else "exit code %d" % told.code
-        raise AgentFailure(
-            "VLLM_NOT_FOUND",
-            "Cannot ask %s for its flags: %s and %d flags, need the help text" % (path, end, len(flags)),
-            evidence=(told.stderr or told.stdout).strip()[-LONGEST_EVIDENCE:] or None,
-        )
-    return flags
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    for question in ("--help=all", "--help"):
+        try:
+            told = command.run(
+                [path, "serve", question], environment, max(1.0, deadline - time.monotonic())
+            )
+        except OSError as error:
+            raise AgentFailure("VLLM_NOT_FOUND", f"Cannot run {path}: {error.strerror}") from error
+        flags = parse_help(told.stdout)
+        if told.code == 0 and _ALWAYS_THERE <= set(flags):
+            return flags
+        if told.code is None:
+            break
+    end = f"no end within {DEADLINE_SECONDS:.0f} s" if told.code is None else "exit code %d" % told.code
+    raise AgentFailure(
+        "VLLM_NOT_FOUND",
+        "Cannot ask %s for its flags: %s and %d flags, need the help text" % (path, end, len(flags)),
+        evidence=(told.stderr or told.stdout).strip()[-LONGEST_EVIDENCE:] or None,
+    )

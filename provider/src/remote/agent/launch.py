@@ -35,12 +35,12 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     _demand_nothing_lives(server_id)
     _demand_executable(launch["executable"])
     _demand_free_port(launch["listen"], others)
-    chosen, baseline = _choose_gpus(launch["gpus"], others)
+    chosen, baseline, indexes = _choose_gpus(launch["gpus"], others)
     previous = run_record.read(server_id)
     generation = max([run_record.generation_of(previous), *logs.generations(server_id)]) + 1
     launch_files.write(server_id, launch, generation, chosen, baseline)
     pid = supervised_start.start(
-        _plan(server_id, launch, chosen), {**(previous or {}), "generation": generation - 1}
+        _plan(server_id, launch, chosen if launch.get("gpuNames") != "index" else indexes), {**(previous or {}), "generation": generation - 1}
     )
     return {
         "generation": generation,
@@ -87,10 +87,12 @@ def _demand_free_port(listen: dict[str, Any], others: list[registry.Server]) -> 
     )
 
 
-def _choose_gpus(wish: dict[str, Any], others: list[registry.Server]) -> tuple[list[str], dict[str, int]]:
-    """UUIDs in CUDA's order, and the MiB in use on each before the start. Ours were freed before."""
+def _choose_gpus(
+    wish: dict[str, Any], others: list[registry.Server]
+) -> tuple[list[str], dict[str, int], list[str]]:
+    """UUIDs in CUDA's order, the MiB in use on each before the start, and their indexes. Ours were freed before."""
     if wish["kind"] == "none":
-        return [], {}
+        return [], {}, []
     found, error = gpu_seen.look(others)
     if found is None:
         reason = error or "the host has no nvidia-smi"
@@ -103,10 +105,13 @@ def _choose_gpus(wish: dict[str, Any], others: list[registry.Server]) -> tuple[l
         # A GPU that fell off the bus is missing among the others.
         failure.evidence = "; ".join(told for told in (failure.evidence, error) if told) or None
         raise
-    return chosen, {gpu["uuid"]: gpu["memoryUsedMib"] for gpu in found if gpu["uuid"] in chosen}
+    index = {gpu["uuid"]: str(gpu["index"]) for gpu in found}
+    baseline = {gpu["uuid"]: gpu["memoryUsedMib"] for gpu in found if gpu["uuid"] in chosen}
+    # A slice of a GPU has no index.
+    return chosen, baseline, [index.get(uuid, uuid) for uuid in chosen]
 
 
-def _plan(server_id: str, launch: dict[str, Any], chosen: list[str]) -> Plan:
+def _plan(server_id: str, launch: dict[str, Any], gpu_names: list[str]) -> Plan:
     temp = paths.temp_folder(server_id)
     arguments = ("serve", launch["modelPath"], "--config", str(launch_files.config_path(server_id)))
     login = executable.login_environment()
@@ -115,7 +120,7 @@ def _plan(server_id: str, launch: dict[str, Any], chosen: list[str]) -> Plan:
         command=server_process.Command(
             executable=launch["executable"],
             arguments=arguments,
-            environment=environment.build(login, launch, server_id, temp, chosen),
+            environment=environment.build(login, launch, server_id, temp, gpu_names),
             umask=_UMASK,
         ),
         port=launch["listen"]["port"],

@@ -6,6 +6,7 @@ import os
 import stat
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from agent import detach, observe, paths, server_process, state_guard, temp_files
 from agent.failure import AgentFailure
@@ -62,6 +63,33 @@ class StateRootTest(ActingCase):
         self.assertIn(f"chmod 700 {root}", str(refused.change))
         root.chmod(0o755)
         state_guard.demand_private()
+
+    def test_a_home_that_is_not_there_is_not_one_without_servers(self) -> None:
+        (self.folder / "file").write_text("")
+        (self.folder / "link").symlink_to(self.folder / "not-mounted")
+        cases = {
+            "missing": "is not there",
+            "file": "is no folder",
+            "link": "is a link that leads nowhere",
+            "file/below": "cannot be looked at (Not a directory)",
+        }
+        for name, found in cases.items():
+            home = self.folder / name
+            with self.subTest(name), mock.patch.dict(os.environ, {"HOME": str(home)}):
+                self.assertEqual(
+                    f"Cannot use the state folder {home}/.local/state/pulumi-vllm: {home} {found}, "
+                    "need a folder of this account",
+                    self.refusal().summary,
+                )
+        self.assertFalse((self.folder / "missing").exists())
+
+    def test_a_link_above_the_root_that_leads_nowhere_is_not_one_without_servers(self) -> None:
+        local = self.folder / ".local"
+        local.symlink_to(self.folder / "not-mounted")
+        with self.assertRaises(AgentFailure) as caught:
+            state_guard.demand_private()
+        self.assertIn(f"{local} is a link that leads nowhere", caught.exception.summary)
+        local.unlink()
 
     def test_a_link_to_a_folder_of_ours_is_a_bigger_disk(self) -> None:
         elsewhere = self.folder / "big-disk"

@@ -33,7 +33,8 @@ export class AnchorIndex {
 
   /**
    * Calls `onLine` for every line of `text` that holds one of the texts, with their numbers.
-   * Colour codes between characters do not count. Returns the last line that is not empty.
+   * Colour codes between characters do not count. Each state of a progress bar, which overwrites its line with \r, is a line with the
+   * number of the line it is in. Returns the last line that is not empty.
    */
   forEachLine(text: string, onLine: (line: FoundLine, ids: readonly number[]) => void): FoundLine | null {
     const { next, isEnd, found } = this;
@@ -50,7 +51,7 @@ export class AnchorIndex {
         if (row !== 0 && isEnd[row >> WIDTH_BITS] === 1) {
           for (const id of found[row >> WIDTH_BITS] ?? []) if (!hits.includes(id)) hits.push(id);
         }
-      } else if (code === NEWLINE) {
+      } else if (code === NEWLINE || (code === RETURN && text.charCodeAt(at + 1) !== NEWLINE)) {
         if (at > start) last = { start, end: at, lineNumber };
         if (last !== null && hits.length > 0) {
           onLine(last, hits);
@@ -58,7 +59,7 @@ export class AnchorIndex {
         }
         row = 0;
         start = at + 1;
-        lineNumber++;
+        if (code === NEWLINE) lineNumber++;
       } else if (code === ESCAPE) {
         while (at + 1 < text.length && !isLetter(text.charCodeAt(at))) at++;
       } else row = 0;
@@ -78,6 +79,7 @@ export interface FoundLine {
 const WIDTH = 128;
 const WIDTH_BITS = 7;
 const NEWLINE = 10;
+const RETURN = 13;
 const ESCAPE = 27;
 /** Longer anchors would make the table larger and find nothing more. */
 const LONGEST = 24;
@@ -119,7 +121,8 @@ function isLetter(code: number): boolean {
  * "" when there is none. Quotes and backslashes end a run, because JSON loggers write them differently.
  */
 export function anchorOf(pattern: RegExp): string {
-  const { source } = pattern;
+  // A group of plain characters alone, as a named value that is always the same, is part of the run.
+  const source = pattern.source.replace(/\((?:\?<\w+>|\?:)?([\w ]+)\)(?![?*{])/g, "$1");
   const runs: string[] = [];
   let run = "";
   let depth = 0;

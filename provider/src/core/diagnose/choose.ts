@@ -1,6 +1,6 @@
 import type { CauseRule, Sighting } from "./rule";
 import { WEIGHTS } from "./rule";
-import type { Scan } from "./scan";
+import type { Scan } from "./pass";
 
 export interface Ending {
   /** The exit code of the API server; null: it still runs, or it is not known. */

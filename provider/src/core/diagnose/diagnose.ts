@@ -4,7 +4,8 @@ import { fill } from "./rule";
 import { ALL_RULES } from "./rules";
 import { LIFE_ENDINGS } from "./rules/endings";
 import { RUNTIME_OOM_RULE } from "./rules/memory";
-import { LogScanner, type Scan, type SeenLine } from "./scan";
+import type { Scan, SeenLine } from "./pass";
+import { LogScanner } from "./scan";
 
 export interface DiagnosisInput {
   /** The log of one start, whole or its head and tail. */
@@ -108,7 +109,7 @@ function byEnding(scan: Scan, ending: Ending): Diagnosis | null {
 
 /** The first exception that is no wrapper, in its own words. */
 function unknown(scan: Scan): Diagnosis {
-  const evidence = scan.exceptions[0] ?? scan.marks.get("failed") ?? scan.last ?? null;
+  const evidence = scan.exceptions[0] ?? scan.wrapper ?? scan.marks.get("failed") ?? scan.last ?? null;
   const text = evidence?.line.text.trim() ?? null;
   return {
     cause: "UNKNOWN",

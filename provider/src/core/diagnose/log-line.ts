@@ -55,8 +55,9 @@ export function readLogLine(line: string): LogLine {
   if (rank?.[0].endsWith(" ") === true) text = text.slice(rank[0].length);
   const level = VLLM_LEVEL.exec(text) ?? OTHER_LEVEL.exec(text);
   const word =
-    ["level", "uvicorn", "ray", "plain"].map((name) => level?.groups?.[name]).find((one) => one !== undefined) ??
-    null;
+    ["level", "uvicorn", "ray", "plain"]
+      .map((name) => level?.groups?.[name])
+      .find((one) => one !== undefined) ?? null;
   if (level !== null) text = text.slice(level[0].length);
   return {
     raw,

@@ -12,9 +12,11 @@ export interface Mark {
 
 export const MARKS: readonly Mark[] = [
   // The start goes on: whatever was said before did not end it.
-  ...PHASE_ROWS.filter((row) => anchorOf(row.pattern).length >= 4).map(
-    ({ pattern, source }): Mark => ({ name: "progress", pattern, source }),
-  ),
+  ...PHASE_ROWS.filter((row) => anchorOf(row.pattern).length >= 4).map(({ pattern, source }): Mark => ({
+    name: "progress",
+    pattern,
+    source,
+  })),
   { name: "ready", pattern: /^Application startup complete\./, source: "uvicorn; vllm 0.8 to 0.33" },
   {
     name: "stopping",
@@ -84,5 +86,6 @@ export const CONTEXT_PATTERNS: readonly RegExp[] = [
   /Available KV cache memory: (?<availableGiB>-?[\d.]+) GiB/,
   /Completed \| (?<shardsDone>\d+)\/(?<shardsTotal>\d+)/,
   /with CUDA capability sm_(?<sm>\d+) is not compatible/,
-  /\b(?<httpStatus>[45]\d\d) (?:Client|Server) Error/,
+  /\b(?<httpStatus>4\d\d) Client Error/,
+  /\b(?<httpStatus>5\d\d) Server Error/,
 ];

@@ -12,4 +12,5 @@ export const NOISE: readonly RegExp[] = [
   /ValidationError: \d+ validation errors? for /,
   /'_OpNamespace' '_\w+' object has no attribute/,
   /Invocation of \w+ method failed/,
+  /^ray\.exceptions\.|RayTaskError\(/,
 ];

@@ -1,34 +1,10 @@
 import { AnchorIndex, anchorOf, type FoundLine } from "./anchors";
 import { type LogLine, readJsonRecord, readLogLine } from "./log-line";
 import { CONTEXT_PATTERNS, type MarkName, MARKS } from "./marks";
-import { NOISE } from "./noise";
-import { type CauseRule, type Sighting, type Sign, valuesOf } from "./rule";
-import { SURVIVED_ERRORS, SurvivedRecords } from "./survived";
+import { Pass, type Scan, type Watcher } from "./pass";
+import type { CauseRule } from "./rule";
+import { SURVIVED_ERRORS } from "./survived";
 
-export interface SeenLine {
-  readonly line: LogLine;
-  /** Counted from 1. */
-  readonly lineNumber: number;
-}
-
-/** What one pass over a log found. Everything but `context` belongs to the time after the last "ready", if there was one. */
-export interface Scan {
-  readonly sightings: readonly Sighting[];
-  readonly marks: ReadonlyMap<MarkName, SeenLine>;
-  readonly context: Readonly<Record<string, string | number>>;
-  /** Exceptions that no rule knows and that are no wrapper, from the first failure mark on (or before it, when none came after). */
-  readonly exceptions: readonly SeenLine[];
-  readonly lastShards: SeenLine | null;
-  readonly last: SeenLine | null;
-}
-
-/** How many characters before a line a sign may look at. */
-const BEFORE = 1000;
-const MOST_EXCEPTIONS = 30;
-const EXCEPTION =
-  /^\s{0,2}(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout|Exit|OutOfResources|Unsupported)(?:: |\(|$)|(?:Value error|Assertion failed), )/;
-/** A line of source in a traceback: it holds the words of the error before they are filled in. */
-const SOURCE_CODE = /^ {4}/;
 const EXCEPTION_ANCHORS = [
   "Error",
   "Exception",
@@ -39,10 +15,11 @@ const EXCEPTION_ANCHORS = [
   "Assertion failed, ",
 ] as const;
 
-interface Watcher {
-  readonly rule: CauseRule;
-  readonly sign: Sign;
-}
+/** Of these marks the last line counts, of all others the first. */
+const LAST_ONE_COUNTS: ReadonlySet<MarkName> = new Set(["finished", "progress"]);
+/** So many lines of a kind whose last one counts are read as they come; of the rest only the last ones, at the end. */
+const EAGER = 50;
+const LATE = 4;
 
 /** Reads a log once, in constant memory beside the log itself. */
 export class LogScanner {
@@ -70,21 +47,40 @@ export class LogScanner {
 
   scan(log: string): Scan {
     const pass = new Pass(log);
+    const late = new LateLines();
     const last = this.index.forEachLine(log, (found, ids) => {
-      if (!ids.every((id) => this.isSettled(pass, id))) this.read(pass, found, ids);
+      const open = ids.filter((id) => !(this.isLastCounting(id) && late.keep(id, found)));
+      if (open.length > 0 && !this.isSettled(pass, open)) this.read(pass, found, open);
     });
+    for (const [id, found] of late.all()) this.read(pass, found, [id]);
     const tail = last === null ? undefined : linesOf(log.slice(last.start, last.end)).at(-1);
     return pass.result(
       tail === undefined || last === null ? null : { line: tail, lineNumber: last.lineNumber },
     );
   }
 
-  /** Whether one more line of this kind can tell nothing new: what keeps a log of a million errors cheap. */
-  private isSettled(pass: Pass, id: number): boolean {
-    if (id >= this.survivedFrom) return false;
-    if (id >= this.exceptionsFrom) return pass.hasEnoughExceptions();
-    const watcher = this.watchers[id];
-    return watcher !== undefined && pass.isSure(watcher.sign);
+  private isLastCounting(id: number): boolean {
+    if (id < this.contextFrom || id >= this.exceptionsFrom) return false;
+    const mark = MARKS[id - this.marksFrom]?.name;
+    return mark === undefined || LAST_ONE_COUNTS.has(mark);
+  }
+
+  /** Whether one more line with these texts can tell nothing new: what keeps a log of a million errors cheap. */
+  private isSettled(pass: Pass, ids: readonly number[]): boolean {
+    let isKnown = false;
+    for (const id of ids) {
+      if (id >= this.exceptionsFrom) continue;
+      const sign = this.watchers[id]?.sign;
+      const mark = MARKS[id - this.marksFrom]?.name;
+      if (sign === undefined) {
+        if (mark === undefined || LAST_ONE_COUNTS.has(mark) || !pass.hasMark(mark)) return false;
+        continue;
+      }
+      const settled = pass.settled(sign);
+      if (settled === null) return false;
+      isKnown ||= settled === "seen" && sign.weight !== "hint";
+    }
+    return isKnown || pass.hasEnoughExceptions() || !ids.some((id) => id >= this.exceptionsFrom);
   }
 
   private read(pass: Pass, found: FoundLine, unsorted: readonly number[]): void {
@@ -108,99 +104,30 @@ export class LogScanner {
   }
 }
 
-/** Progress bars overwrite their line with \r: each state is a line of its own. */
 function linesOf(raw: string): readonly LogLine[] {
-  const record = readJsonRecord(raw);
-  if (record !== null) return record;
-  if (!raw.includes("\r")) return [readLogLine(raw)];
-  return raw.split("\r").flatMap((part) => (part.trim() === "" ? [] : [readLogLine(part)]));
+  return readJsonRecord(raw) ?? [readLogLine(raw)];
 }
 
-class Pass {
-  private readonly seen = new Map<Sign, Sighting>();
-  private readonly marks = new Map<MarkName, SeenLine>();
-  private context: Record<string, string | number> = {};
-  private exceptions: SeenLine[] = [];
-  private earlierExceptions: readonly SeenLine[] = [];
-  private lastShards: SeenLine | null = null;
-  private readonly survived = new SurvivedRecords();
-  private isSurvived = false;
+/** Keeps the last few lines of each kind instead of reading every one of a million. */
+class LateLines {
+  private readonly counts = new Map<number, number>();
+  private readonly lines = new Map<number, FoundLine[]>();
 
-  constructor(readonly log: string) {}
-
-  /** Begins a line. */
-  enter(line: LogLine, lineNumber: number): void {
-    this.isSurvived = this.survived.holds(line, lineNumber, EXCEPTION.test(line.text));
+  /** false: the line must be read now. */
+  keep(id: number, found: FoundLine): boolean {
+    const count = (this.counts.get(id) ?? 0) + 1;
+    this.counts.set(id, count);
+    if (count <= EAGER) return false;
+    const lines = this.lines.get(id) ?? [];
+    if (lines.push(found) > LATE) lines.shift();
+    this.lines.set(id, lines);
+    return true;
   }
 
-  isSure(sign: Sign): boolean {
-    const before = this.seen.get(sign);
-    return before !== undefined && !before.isSurvived && EXCEPTION.test(before.line.text);
-  }
-
-  hasEnoughExceptions(): boolean {
-    return this.exceptions.length >= MOST_EXCEPTIONS;
-  }
-
-  /** Whether the line shows the sign. The first line counts; one that says the exception's type is better evidence. */
-  look({ rule, sign }: Watcher, line: LogLine, { start, lineNumber }: FoundLine): boolean {
-    if (SOURCE_CODE.test(line.text)) return false;
-    const match = sign.pattern.exec(line.text);
-    if (match === null) return false;
-    const before = this.seen.get(sign);
-    const isKnown = sign.weight !== "hint";
-    const isBetter =
-      before === undefined ||
-      (before.isSurvived && !this.isSurvived) ||
-      (!EXCEPTION.test(before.line.text) && EXCEPTION.test(line.text));
-    if (!isBetter) return isKnown;
-    if (sign.accepts?.(match, line, this.log.slice(Math.max(0, start - BEFORE), start)) === false)
-      return false;
-    const { isSurvived } = this;
-    const isFirst = before === undefined || before.isSurvived;
-    const firstLineNumber = isFirst ? lineNumber : before.firstLineNumber;
-    const values = valuesOf(match.groups);
-    this.seen.set(sign, { rule, sign, line, lineNumber, firstLineNumber, isSurvived, values });
-    return isKnown;
-  }
-
-  note(pattern: RegExp | undefined, line: LogLine, lineNumber: number): void {
-    const match = pattern?.exec(line.text);
-    if (match === null || match === undefined) return;
-    this.context = { ...this.context, ...valuesOf(match.groups) };
-    if (match.groups?.["shardsDone"] !== undefined) this.lastShards = { line, lineNumber };
-  }
-
-  mark(name: MarkName, line: LogLine, lineNumber: number): void {
-    if (name === "ready" && !this.marks.has("ready")) {
-      // Whatever was printed before did not keep the server from coming up.
-      this.seen.clear();
-      this.marks.clear();
-      this.exceptions = [];
-      this.earlierExceptions = [];
-    }
-    if (name === "failed" && !this.marks.has("failed")) {
-      this.earlierExceptions = this.exceptions;
-      this.exceptions = [];
-    }
-    if (!this.marks.has(name) || name === "finished" || name === "progress") this.marks.set(name, { line, lineNumber });
-  }
-
-  exception(line: LogLine, lineNumber: number): void {
-    if (this.isSurvived || this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber) return;
-    if (line.level === "WARNING" || line.level === "INFO" || line.level === "DEBUG") return;
-    if (!EXCEPTION.test(line.text) || NOISE.some((pattern) => pattern.test(line.text))) return;
-    this.exceptions.push({ line, lineNumber });
-  }
-
-  result(last: SeenLine | null): Scan {
-    return {
-      sightings: [...this.seen.values()].sort((one, other) => one.firstLineNumber - other.firstLineNumber),
-      marks: this.marks,
-      context: this.context,
-      exceptions: this.exceptions.length > 0 ? this.exceptions : this.earlierExceptions,
-      lastShards: this.lastShards,
-      last,
-    };
+  /** In the order of the log. */
+  all(): readonly (readonly [id: number, found: FoundLine])[] {
+    return [...this.lines]
+      .flatMap(([id, lines]) => lines.map((found) => [id, found] as const))
+      .sort(([, one], [, other]) => one.start - other.start);
   }
 }

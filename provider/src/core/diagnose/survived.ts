@@ -11,7 +11,10 @@ export interface SurvivedError {
  * does, and never makes one. Matched against one message without its prefixes.
  */
 export const SURVIVED_ERRORS: readonly SurvivedError[] = [
-  once(/^Error retrieving (?:safetensors|file list)/, "vllm 0.10 to 0.33 transformers_utils/repo_utils.py:127"),
+  once(
+    /^Error retrieving (?:safetensors|file list)/,
+    "vllm 0.10 to 0.33 transformers_utils/repo_utils.py:127",
+  ),
   once(/, retrying \d+ of \d+$/, "vllm 0.10 to 0.33 transformers_utils/repo_utils.py:127"),
   once(/thrown while requesting/, "huggingface_hub utils/_http.py http_backoff"),
   once(/^Retrying in \d/, "huggingface_hub utils/_http.py http_backoff"),

@@ -1,5 +1,5 @@
 import type { FailureCause } from "../causes";
-import type { Scan, SeenLine } from "../scan";
+import type { Scan, SeenLine } from "../pass";
 
 interface LifeEnding {
   readonly cause: FailureCause;

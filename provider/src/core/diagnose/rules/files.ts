@@ -95,9 +95,9 @@ export const FILES_RULES: readonly CauseRule[] = [
   },
   {
     cause: "WEIGHTS_MISSING",
-    summary: ["weight files or tensors that the model needs are not there"],
+    summary: ["the checkpoint has no {file}", "files or tensors that the model needs are not there"],
     change: [
-      "host: download the missing weight files, engine.loadFormat left out (--load-format), or the right checkpoint",
+      "host: download the missing files, engine.loadFormat left out (--load-format), or the right checkpoint",
     ],
     signs: [
       proof(/Cannot find any (?:safetensors )?model weights with/, "vllm 0.3 to 0.33 model_loader"),
@@ -108,6 +108,22 @@ export const FILES_RULES: readonly CauseRule[] = [
       ),
       proof(/No such file or directory: '\S+\.(?:safetensors|bin|pt)'/, "errno 2"),
       proof(/No such file or directory: \S+\.safetensors/, "safetensors"),
+      proof(
+        /does not appear to have a file named (?!config\.json)(?<file>[\w.-]+\w)/,
+        "transformers utils/hub.py",
+      ),
+      proof(/does not appear to have files named/, "transformers utils/hub.py"),
+      error(
+        /Can't load (?:the )?(?<file>tokenizer|image processor|feature extractor|processor|model) for '/,
+        "transformers from_pretrained",
+      ),
+      error(
+        /expected str, bytes or os\.PathLike object, not NoneType/,
+        "Python; a tokenizer file is missing",
+        {
+          accepts: (_match, _line, before) => /vocab|tokeniz/.test(before),
+        },
+      ),
       proof(/Could not find checkpoint files '/, "vllm 0.32.0 model_loader/sharded_state_loader.py"),
     ],
   },

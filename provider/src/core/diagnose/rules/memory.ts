@@ -1,5 +1,5 @@
 import type { CauseRule } from "../rule";
-import { error, hint, proof, symptom, verdict } from "../signs";
+import { error, proof, symptom, verdict } from "../signs";
 
 const CUDA_OOM = /CUDA out of memory\. Tried to allocate/;
 
@@ -93,10 +93,10 @@ export const MEMORY_RULES: readonly CauseRule[] = [
         : {},
     signs: [
       proof(
-        /max seq len \((?<maxModelLen>\d+)\), \((?<neededGiB>[\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \((?<availableGiB>[\d.]+) GiB\)/,
+        /max seq len \((?<maxModelLen>\d+)\), \(?(?<neededGiB>[\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory \((?<availableGiB>[\d.]+) GiB\)/,
         "vllm 0.8 to 0.33 v1/core/kv_cache_utils.py",
       ),
-      hint(
+      error(
         /the estimated maximum model length is (?<suggestedMaxModelLen>\d+)/,
         "vllm 0.9 to 0.33 v1/core/kv_cache_utils.py",
       ),
@@ -151,6 +151,13 @@ export const MEMORY_RULES: readonly CauseRule[] = [
       symptom(/Failed core proc\(s\): \{.*: -9\b/, "vllm 0.10 to 0.33 v1/engine/utils.py"),
       symptom(/ died, exit code: -9\b/, "vllm 0.5 multiproc_worker_utils.py"),
       symptom(/^Killed +\S*(?:vllm|python)/, "bash"),
+      proof(/died due to signal 9 \(Kill signal\)/, "nvcc: a compiler of a JIT build was killed"),
+      proof(/fatal error: Killed signal terminated program/, "gcc, in a JIT build"),
+      symptom(/^Killed$/, "sh, in a JIT build or around vLLM"),
+      symptom(
+        /A worker process managed by the executor was unexpectedly terminated/,
+        "Python concurrent.futures",
+      ),
       symptom(/DefaultCPUAllocator: (?:can't|not enough)/, "torch c10/core/impl/alloc_cpu.cpp"),
       symptom(/Cannot allocate memory/, "errno 12"),
     ],
@@ -183,7 +190,12 @@ function oomSigns(): CauseRule["signs"] {
     error(/CUDA out of memory\. Tried to allocate .*; (?<totalGiB>[\d.]+) GiB total capacity/, "torch 2.1"),
     error(CUDA_OOM, "torch c10/cuda/CUDACachingAllocator.cpp"),
     error(/HIP out of memory\. /, "torch on ROCm"),
+    error(/XPU out of memory\. /, "torch on XPU"),
     error(/CUDA error: out of memory/, "torch; CUDA error 2"),
+    error(/HIP error: out of memory/, "torch on ROCm"),
+    error(/CUDA Error: out of memory at/, "vllm csrc/cumem_allocator.cpp"),
+    error(/Triton Error \[\w+\]: out of memory/, "triton runtime"),
+    error(/OutOfMemoryError: Allocation on device/, "torch cudaMallocAsync"),
     error(/Failed: Cuda error .*'out of memory'/, "vllm csrc/custom_all_reduce.cuh"),
     symptom(/Cuda failure (?:2 )?'out of memory'/, "NCCL"),
     symptom(/CUBLAS_STATUS_ALLOC_FAILED/, "cuBLAS"),

@@ -20,6 +20,13 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
         "transformers 4",
       ),
       proof(/data did not match any variant of untagged enum/, "tokenizers"),
+      error(
+        /'list' object has no attribute 'keys'/,
+        "transformers 4 reads a tokenizer that transformers 5 wrote",
+        {
+          accepts: (_match, _line, before) => /special_tokens/.test(before),
+        },
+      ),
       error(/KeyError: '(?<modelType>[a-z][\w-]*)'/, "transformers CONFIG_MAPPING", {
         accepts: (_match, _line, before) =>
           /CONFIG_MAPPING\[|configuration_auto\.py/.test(before.split("\n").slice(-5).join("\n")),

@@ -19,6 +19,10 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       verdict(/nvcc: No such file or directory/, "sh"),
       proof(/CUDA_HOME environment variable is not set/, "torch utils/cpp_extension.py"),
       proof(/Could not find CUDA installation/, "flashinfer, deep_gemm"),
+      proof(
+        /fatal error: (?:cuda|cu|nv)\w*(?:\/\w+)*\.(?:h|hpp|cuh): No such file or directory/,
+        "nvcc, gcc; flashinfer-ai/flashinfer#4410: headers of the toolkit are missing",
+      ),
     ],
   },
   {
@@ -119,7 +123,9 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     ],
     signs: [
       proof(/(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file/, "dlopen"),
+      proof(/cannot find -l(?<library>cuda|cudart|stdc\+\+|gcc_s)\b/, "ld; vllm-project/vllm#16984"),
       error(/Could not load library (?<library>lib\S+)/, "cuDNN"),
+      error(/Unable to load any of \{lib(?<library>\S+)\}/, "cuDNN"),
     ],
   },
   {
@@ -166,7 +172,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       symptom(/Numba needs NumPy (?<want>[\d.]+) or less\. Got NumPy (?<have>[\d.]+\d)/, "numba"),
       proof(/numpy\.dtype size changed/, "numpy"),
       proof(/A module that was compiled using NumPy 1\.x cannot be run/, "numpy"),
-      error(/cannot import name '\w+' from '(?<package>(?!transformers|huggingface_hub)\w+)/, "Python"),
+      error(/cannot import name '\w+' from '(?<package>(?!transformers|huggingface_hub|vllm)\w+)/, "Python"),
       error(/ has no attribute '(?:__version__|bfloat16|uint64|float8_\w+)'/, "torch, numpy"),
       error(
         /pkg_resources\.(?:VersionConflict|DistributionNotFound|ContextualVersionConflict)/,
@@ -202,6 +208,19 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       error(/No module named '(?<package>[A-Za-z]\w*)/, "Python", {
         accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? ""),
       }),
+      proof(
+        /You need to have (?<package>[\w-]+) or \w+ installed to convert/,
+        "transformers convert_slow_tokenizer.py",
+      ),
+      proof(
+        /requires the following packages that were not found in your environment: (?<package>[\w-]+)/,
+        "transformers",
+      ),
+      proof(
+        /Please install it with `?pip install (?<package>[\w-]+)/,
+        "vllm 0.32.0 quantization/utils/mxfp4_utils.py",
+      ),
+      proof(/(?<package>\w+) is not installed\. Please install it/, "vllm 0.32.0"),
       error(/kernels not found\. Please follow/, "vllm 0.32.0 distributed/device_communicators/all2all.py"),
       hint(/pip install (?<package>[\w-]+)/, "packages"),
     ],

@@ -49,6 +49,17 @@ class StepsTest(ApplyCase):
         self.assertEqual([{"kind": "forget"}], self.apply(stop, {"kind": "forget"})[1:])
         self.assertFalse(self.state().exists())
 
+    def test_a_start_that_is_proven_leaves_no_overlay_of_an_earlier_declaration(self) -> None:
+        model = self.state() / "checkpoint"
+        model.mkdir(parents=True)
+        for name in ("aa", "bb"):
+            self.apply(
+                {"kind": "overlay", "name": name, "checkpointPath": str(model), "files": {}, "record": {}}
+            )
+        served = str(paths.overlays_folder() / "bb")
+        self.apply({"kind": "start", "launch": self.launch({"listen": 0}, modelPath=served)}, wait_step())
+        self.assertEqual([".lock", "bb", "bb.json"], sorted(os.listdir(paths.overlays_folder())))
+
     def test_a_wait_that_does_not_end_ready_is_the_last_step(self) -> None:
         start = {"kind": "start", "launch": self.launch({"exit_after": 0})}
         results = self.apply(start, wait_step(), CONFIRM)

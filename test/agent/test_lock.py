@@ -56,6 +56,17 @@ class LockTest(HostCase):
         holder.wait()
         self.assertEqual(self.take()["client"], "bob@desk")
 
+    def test_what_a_killed_holder_wrote_is_taken_away_and_what_a_living_one_wrote_is_not(self):
+        holder = self.holder()
+        lock.forget_dead_holder(self.place)
+        self.assertEqual(sorted(os.listdir(self.place.parent)), ["lock", "lock.json"])
+        holder.kill()
+        holder.wait()
+        lock.forget_dead_holder(self.place)
+        self.assertEqual(os.listdir(self.place.parent), ["lock"])
+        lock.forget_dead_holder(self.home / "never" / "lock")
+        self.assertFalse((self.home / "never").exists())
+
     def test_whoever_waits_gets_it_as_soon_as_it_is_free(self):
         holder = self.holder()
         holder.stdin.close()

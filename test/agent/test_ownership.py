@@ -49,9 +49,11 @@ class OwnershipTest(HostCase):
         self.assertIsNone(self.owner())
 
     def test_what_a_dead_create_left_is_taken_over(self):
-        self.record("chat-99999999", owner={**OWNER, "serverId": "chat-99999999"})
+        self.record("chat-99999999", owner={**OWNER, "serverId": "chat-99999999"}, overlays=["aa"])
+        (self.state / "overlays" / "aa").mkdir(parents=True)
         ownership.claim(ID, STEP)
         self.assertEqual(registry.ids_of_urn(URN), [ID])
+        self.assertEqual(os.listdir(self.state / "overlays"), [".lock"])
         self.assertFalse((self.state / "chat-99999999").exists())
 
     def test_what_an_unfinished_create_still_runs_is_looked_at_again(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Callable, Optional
 
 from agent import (
@@ -11,6 +12,7 @@ from agent import (
     launch_files,
     lock,
     overlay,
+    overlay_use,
     ownership,
     paths,
     restart_policy,
@@ -33,11 +35,16 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     state_guard.demand_private()
     with lock.held(paths.server_folder(server_id) / "lock", request["client"], request["lockWaitSeconds"]):
         try:
+            lock.forget_dead_holder(_host_lock())
             _demand_expected(server_id, request["expect"])
             _withdraw_stop_intent(server_id, request["steps"])
             return {"steps": _carry_out_all(server_id, request)}
         finally:
             ownership.remove_unclaimed(server_id)
+
+
+def _host_lock() -> Path:
+    return paths.state_root() / "host.lock"
 
 
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
@@ -49,7 +56,7 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
             kind = step["kind"]
             if kind == "start":
                 host.enter_context(
-                    lock.held(paths.state_root() / "host.lock", request["client"], request["lockWaitSeconds"])
+                    lock.held(_host_lock(), request["client"], request["lockWaitSeconds"])
                 )
             events.emit({"event": "step", "kind": kind, "state": "begin"})
             result = _carry_out(server_id, step)
@@ -60,6 +67,7 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
                 if result["wait"]["outcome"] != "ready":
                     restart_policy.suspend(server_id)
                     break
+                overlay_use.drop_earlier(server_id)
     return results
 
 

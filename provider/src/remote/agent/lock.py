@@ -48,6 +48,19 @@ def held(path: os.PathLike[str], client: str, wait_seconds: float) -> Iterator[N
         os.close(descriptor)
 
 
+def forget_dead_holder(path: os.PathLike[str]) -> None:
+    """Takes away what a holder that was killed wrote beside the lock; nothing while somebody holds it."""
+    place = Path(path)
+    record = place.with_name(place.name + ".json")
+    descriptor = _try(place) if record.exists() else None
+    if descriptor is None:
+        return
+    try:
+        record.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
 def _take(place: Path, record: Path, wait_seconds: float) -> int:
     end = time.monotonic() + wait_seconds
     told: Optional[str] = None

@@ -24,6 +24,23 @@ def note(server_id: str, name: str) -> None:
         records.write_json(_file(server_id), [*names, name])
 
 
+def drop_earlier(server_id: str) -> None:
+    """Removes those of earlier declarations: the one it runs from is proven, and each change may have built another."""
+    with records.best_effort():
+        _drop_if_any(server_id, keep=True)
+
+
+def drop_all(server_id: str) -> None:
+    _drop_if_any(server_id, keep=False)
+
+
+def _drop_if_any(server_id: str, keep: bool) -> None:
+    # Not to be made on a full disk only to find nothing in it.
+    if paths.overlays_folder().is_dir():
+        with exclusive(server_id):
+            drop(server_id, keep)
+
+
 def drop(server_id: str, keep: bool) -> list[str]:
     """Removes the server's overlays that no other one uses; `keep`: all but the one it was last started with.
 
@@ -37,7 +54,7 @@ def drop(server_id: str, keep: bool) -> list[str]:
     removed = sorted(noted - kept - elsewhere)
     for name in removed:
         remove(name)
-    if keep:
+    if keep and noted != kept:
         records.write_json(_file(server_id), sorted(kept))
     return removed
 

@@ -37,7 +37,7 @@ def claim(server_id: str, step: dict[str, Any]) -> None:
 
 
 def confirm(server_id: str, confirmed: bool = True) -> None:
-    """Marks the record confirmed, or not, and removes overlays of earlier declarations.
+    """Marks the record confirmed, or not.
 
     Raises CHANGED_MEANWHILE when there is no record.
     """
@@ -50,8 +50,6 @@ def confirm(server_id: str, confirmed: bool = True) -> None:
         )
     if owner["confirmed"] != confirmed:
         records.write_json(_owner_file(server_id), {**owner, "confirmed": confirmed})
-    with overlay_use.exclusive(server_id):
-        overlay_use.drop(server_id, keep=True)
 
 
 def forget(server_id: str) -> None:
@@ -60,10 +58,7 @@ def forget(server_id: str) -> None:
     Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
-    # Not to be made on a full disk only to find nothing in it.
-    if paths.overlays_folder().is_dir():
-        with overlay_use.exclusive(server_id):
-            overlay_use.drop(server_id, keep=False)
+    overlay_use.drop_all(server_id)
     remove_state(server_id)
 
 
@@ -114,6 +109,7 @@ def _take_over(other_id: str, server_id: str) -> None:
             retryable=True,
         )
     with lock.held(paths.server_folder(other_id) / "lock", "server " + server_id, 0):
+        overlay_use.drop_all(other_id)
         remove_state(other_id)
 
 

@@ -9,7 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from agent import ending, paths, run_record
+from agent import ending, paths, processes, run_record
 from test.agent.acting import ActingCase, kill
 
 
@@ -174,6 +174,23 @@ class OrphanTest(ActingCase):
         self.assertEqual(
             ("gave-up", [], []), tuple(self.run_json()[name] for name in ("state", "shm", "shmRemoved"))
         )
+        self.assert_nothing_left()
+
+    def test_a_daemon_that_left_the_session_with_a_clean_environment_is_ended_too(self) -> None:
+        told = self.folder / "daemon"
+        daemon = f"env -i sh -c 'echo $$ > {told}; exec sleep 600'"
+        self.executable.write_text(
+            f'#!/bin/sh\nsetsid sh -c "{daemon} & exit" \nexec sleep 600\n'.replace("$$", "\\$\\$")
+        )
+        self.start({})
+        pid = int(self.until(lambda: told.exists() and told.read_text().strip()))
+        daemon_process = processes.read_process(pid)
+        assert daemon_process is not None
+        identity = (pid, daemon_process.start_ticks)
+        self.addCleanup(kill, identity)
+        self.assertNotIn(pid, [member.pid for member in self.members()])
+        self.stop()
+        self.assertFalse(processes.is_same(*identity))
         self.assert_nothing_left()
 
     def test_sigterm_to_the_supervisor_stops_the_server_orderly(self) -> None:

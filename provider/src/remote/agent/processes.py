@@ -167,6 +167,18 @@ def members_of(
     return members
 
 
+def descendants_of(pid: int, among: Snapshot) -> list[Process]:
+    """Live processes of our user below `pid`, by pid."""
+    found: list[Process] = []
+    above = {pid}
+    while above:
+        below = [process for process in among.processes if process.ppid in above]
+        found += below
+        above = {process.pid for process in below}
+    mine = (process for process in found if is_alive(process) and process.uid == os.getuid())
+    return sorted((process.remember() for process in mine), key=lambda process: process.pid)
+
+
 def _sessions_of_this_boot(run: Optional[dict[str, Any]]) -> Optional[list[dict[str, Any]]]:
     if run is None or run.get("bootId") != boot_id():
         return None

@@ -184,7 +184,11 @@ class Supervisor:
         return self.children.is_told_to_stop or os.path.lexists(stop_intent.path(self.plan.server_id))
 
     def _members(self) -> list[processes.Process]:
-        return processes.members_of(self.plan.server_id, self.file.run)
+        """Also what left the session with a clean environment: orphans come to this process, and nobody else's do."""
+        seen = processes.Snapshot()
+        known = processes.members_of(self.plan.server_id, self.file.run, seen)
+        below = processes.descendants_of(os.getpid(), seen)
+        return known + [process for process in below if process not in known]
 
     def _note_shm(self, pids: list[int]) -> None:
         self.file.mapped(shm.names_new_to(pids, self.shm_before))

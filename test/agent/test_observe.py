@@ -285,6 +285,13 @@ class ObserveTest(HostCase):
         (folder / "run.json").write_text("{")
         self.assertEqual(self.observe(serverId=None)["server"], observe.ABSENT)
 
+    def test_a_server_that_somebody_began_to_stop_is_not_ready_though_it_still_answers(self):
+        self.server()
+        self.supervised()
+        self.assertEqual(self.status(ready={**READY, "generation": 3}), "ready")
+        (self.state / ID / "stop-intent").write_text("{}")
+        self.assertEqual(self.observe()["server"]["status"], "stopped")
+
     def test_a_record_that_is_json_and_makes_no_sense_counts_as_missing(self):
         self.server()
         self.supervised()

@@ -61,6 +61,11 @@ describe("plan", () => {
     },
   );
 
+  it("finishes a stop that was cut off before it starts the server", () => {
+    const draining = runningServer(plain, { status: "stopped" });
+    expect(planFor(plain, { server: draining })).toEqual([stop, start, wait]);
+  });
+
   it("starts a cleanly stopped server without another stop", () => {
     const stopped = runningServer(plain, { status: "stopped", processes: [], leader: null });
     expect(planFor(plain, { server: stopped })).toEqual([start, wait]);

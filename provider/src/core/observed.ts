@@ -78,7 +78,7 @@ export type ReadyRecord = z.infer<typeof readyRecordSchema>;
 
 export const serverStatusSchema = z.enum([
   "absent", // no record on this host
-  "stopped", // a record, nothing alive, stopped on purpose or never started
+  "stopped", // a record, nothing alive or a stop of it begun, stopped on purpose or never started
   "starting", // its leader lives, not yet proven ready
   "ready", // its leader lives, it or an earlier one of the same launch was proven ready, its own socket listens and /health is 200
   "unresponsive", // was proven ready, lives, but does not listen or /health fails

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent import paths, readiness, run_record
+from agent import readiness, run_record, stop_intent
 from agent.http_call import Endpoint, NoAnswer
 from agent.registry import Server
 from agent.sockets import reachable_address
@@ -25,6 +25,9 @@ def status_of(server: Server) -> str:
         return "orphaned" if server.members else "stopped"
     if not server.is_supervised:
         return _unsupervised(server)
+    # A stop that was cut off: it may be draining, /health still 200, and nobody would start it again.
+    if _is_to_stop(server):
+        return "stopped"
     state = server.run.get("state")
     if state in _TOLD_BY_SUPERVISOR:
         return _TOLD_BY_SUPERVISOR[state]
@@ -38,11 +41,15 @@ def _unsupervised(server: Server) -> str:
     if server.members:
         return "orphaned"
     state = (server.run or {}).get("state")
-    if state == "stopped" or (paths.server_folder(server.server_id) / "stop-intent").exists():
+    if state == "stopped" or _is_to_stop(server):
         return "stopped"
     if state == "gave-up" or run_record.is_of_this_boot(server.run):
         return "crashed"
     return "rebooted"
+
+
+def _is_to_stop(server: Server) -> bool:
+    return stop_intent.path(server.server_id).exists()
 
 
 def _running(server: Server) -> str:

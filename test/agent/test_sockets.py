@@ -70,6 +70,10 @@ class SocketsTest(HostCase):
             ("localhost", "0.0.0.0"): True,
             ("127.0.0.1", "10.0.0.5"): False,
             ("::1", "127.0.0.1"): False,
+            ("0.0.0.0", "10.0.0.5"): True,
+            ("::", "0.0.0.0"): True,
+            ("0.0.0.0", "::1"): False,
+            ("::1", "0.0.0.0"): False,
         }
         self.assertEqual({pair: sockets.overlaps(*pair) for pair in cases}, cases)
 

@@ -45,9 +45,12 @@ def is_bindable(address: str, port: int) -> bool:
 
 
 def overlaps(one: str, other: str) -> bool:
-    """Whether two listen addresses would meet on one port; a wildcard meets everything."""
-    first, second = _plain(one), _plain(other)
-    return first == second or first in ("0.0.0.0", "::") or second in ("0.0.0.0", "::")
+    """Whether two listen addresses would meet on one port. The IPv6 wildcard takes IPv4 too (unless its socket says
+    otherwise, which nobody else can see); the IPv4 wildcard leaves IPv6 alone."""
+    pair = {_plain(one), _plain(other)}
+    if len(pair) == 1 or "::" in pair:
+        return True
+    return "0.0.0.0" in pair and not any(":" in address for address in pair)
 
 
 def reachable_address(address: str) -> str:

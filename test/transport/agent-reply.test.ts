@@ -92,6 +92,7 @@ test("standard input is the length, the packed agent, and the request", async ()
   expect(JSON.parse(stdin.toString("utf8", lineEnd + 1 + length))).toEqual({
     op: "flags",
     executable: "/opt/vllm",
+    environment: {},
     protocol: 1,
     deadlineSeconds: 300,
   });
@@ -106,6 +107,13 @@ describe("what a login shell prints before the first event is let pass", () => {
     ["bytes that are no UTF-8", Buffer.from([0xff, 0xfe, 10])],
   ])("%s", async (_name, noise) => {
     const server = await saying(Buffer.concat([Buffer.from(noise), Buffer.from(hello + flagsResult)]));
+    expect(await agentOf(server).flags("/opt/vllm")).toEqual(flags);
+  });
+
+  test("and so is what one of its background jobs prints between the events", async () => {
+    const server = await saying(
+      `${hello}3 updates\nnews: {"event": "alive"}\n{"not": "ours"}\n${flagsResult}`,
+    );
     expect(await agentOf(server).flags("/opt/vllm")).toEqual(flags);
   });
 });
@@ -177,12 +185,20 @@ describe("a reply is broken", () => {
     ],
     ["that ends before its result", hello, 1, "", "exit code 1", reply("it ended without a result")],
     [
-      "by a line that is no event",
-      `${hello}Segmentation fault\n${flagsResult}`,
+      "that ends before its result, with what else was printed",
+      `${hello}Segmentation fault\n`,
+      139,
+      "",
+      "last lines: Segmentation fault; exit code 139",
+      reply("it ended without a result"),
+    ],
+    [
+      "by an event that is torn",
+      `${hello}{"event": "log", "first": 1, "li\n${flagsResult}`,
       0,
       "",
-      "last lines: Segmentation fault",
-      reply("it holds a line that is no event"),
+      'last lines: {"event": "log", "first": 1, "li',
+      reply("it holds an event that makes no sense"),
     ],
     [
       "by an event that nobody knows",
@@ -190,7 +206,7 @@ describe("a reply is broken", () => {
       0,
       "",
       'last lines: {"event": "surprise"}',
-      reply("it holds a line that is no event"),
+      reply("it holds an event that makes no sense"),
     ],
     [
       "by a result of another shape",

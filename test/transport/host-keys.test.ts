@@ -117,6 +117,20 @@ describe("an unknown key", () => {
     });
   });
 
+  test("is refused where known_hosts cannot be read, and the error says so", async () => {
+    const config = join(folder.path, "two-files");
+    writeFileSync(
+      config,
+      `UserKnownHostsFile ${folder.path} ${folder.path}/none\nGlobalKnownHostsFile none\n`,
+    );
+    expect(await failure(specOf(sshd, { knownHostsFile: null, sshConfigFile: config }))).toMatchObject({
+      code: "HOST_KEY_UNKNOWN",
+      details: {
+        evidence: `looked in ${folder.path} (cannot be read: EISDIR), ${folder.path}/none (not there)`,
+      },
+    });
+  });
+
   test("is accepted after the command that the error names was run", async () => {
     const spec = knowing([]);
     const { details } = await failure(spec);

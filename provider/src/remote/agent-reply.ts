@@ -12,8 +12,8 @@ type Outcome =
   { readonly kind: "result"; readonly result: unknown } | { readonly kind: "failure"; readonly error: Error };
 
 /**
- * Reads one reply: events, then one result or error. What a login shell prints before the first event (a motd, a profile's echo) is
- * let pass and kept for the error; afterwards every line has to be an event.
+ * Reads one reply: events, then one result or error. What a login shell prints around them (a motd, a profile's echo, what a profile
+ * left running in the background) is let pass and kept for the error. A line that begins as an event and is none breaks the reply.
  */
 export class AgentReply {
   readonly #hostLabel: string;
@@ -79,13 +79,15 @@ export class AgentReply {
 
   #take(line: string): void {
     if (this.#outcome !== null) return;
-    const event = parseEvent(this.#hasBegun ? line : fromFirstEvent(line));
+    // A motd without a line break at its end stands on the same line as the event after it.
+    const from = line.indexOf('{"event"');
+    const event = parseEvent(from === -1 ? line : line.slice(from));
     if (event === null) {
       // Cleaned first: a secret that is cut in two would no longer be known.
       this.#lastLines.push(this.#clean(line).slice(0, KEPT_CHARACTERS));
       if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
-      if (this.#hasBegun)
-        this.#end({ kind: "failure", error: this.#broken("it holds a line that is no event", "") });
+      if (this.#hasBegun && from !== -1)
+        this.#end({ kind: "failure", error: this.#broken("it holds an event that makes no sense", "") });
       return;
     }
     this.#hasBegun = true;
@@ -147,12 +149,6 @@ export class AgentReply {
     this.#outcome ??= outcome;
     this.#settle();
   }
-}
-
-/** A motd without a line break at its end stands on the same line as the first event. */
-function fromFirstEvent(line: string): string {
-  const start = line.indexOf('{"event"');
-  return start === -1 ? line : line.slice(start);
 }
 
 function parseEvent(line: string): AgentEvent | null {

@@ -1,5 +1,5 @@
 import { VllmServerError } from "../core/errors";
-import type { KnownKey } from "./known-hosts";
+import { withState, type KnownKey } from "./known-hosts";
 import { fingerprint, keyType } from "./public-key";
 import { quoteAll } from "./quote";
 import type { Target } from "./target";
@@ -11,7 +11,7 @@ export function unknownKey(target: Target, key: Buffer, known: readonly KnownKey
   const notes = [
     others.length > 0
       ? `known of this host: ${others.join(", ")}`
-      : `looked in ${target.hostKeys.knownHostsFiles.join(", ")}`,
+      : `looked in ${target.hostKeys.knownHostsFiles.map(withState).join(", ")}`,
     ...(known.some((one) => one.kind === "cert-authority") ? ["@cert-authority lines are not used"] : []),
     ...(target.hostKeys.ignoredStrictness === null
       ? []

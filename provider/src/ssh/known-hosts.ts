@@ -59,9 +59,21 @@ function isHashOf(hosts: string, name: string): boolean {
 }
 
 function readLines(file: string): readonly string[] {
+  const read = readFile(file);
+  return typeof read === "string" ? read.split(/\r?\n/) : [];
+}
+
+/** The file's path, and in brackets why nothing could be read there, if so. */
+export function withState(file: string): string {
+  const read = readFile(file);
+  if (typeof read === "string") return file;
+  return `${file} (${read.code === "ENOENT" ? "not there" : `cannot be read: ${read.code}`})`;
+}
+
+function readFile(file: string): string | { readonly code: string } {
   try {
-    return readFileSync(file, "utf8").split(/\r?\n/);
-  } catch {
-    return [];
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    return { code: error instanceof Error && "code" in error ? String(error.code) : "unknown" };
   }
 }

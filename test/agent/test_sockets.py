@@ -2,6 +2,7 @@
 
 import os
 import socket
+from unittest import mock
 
 from agent import sockets
 
@@ -76,6 +77,26 @@ class SocketsTest(HostCase):
             ("::1", "0.0.0.0"): False,
         }
         self.assertEqual({pair: sockets.overlaps(*pair) for pair in cases}, cases)
+
+    def test_a_name_is_the_ipv4_address_that_vllm_listens_on_for_it(self):
+        """As where /etc/hosts has ::1 for localhost too, which comes first then."""
+        real = socket.getaddrinfo
+
+        def dual(host, port, family=0, *rest, **named):
+            if host == "localhost" and family == 0:
+                return real("::1", port, family, *rest, **named) + real(
+                    "127.0.0.1", port, family, *rest, **named
+                )
+            return real(host, port, family, *rest, **named)
+
+        server, port = self.listener()
+        with mock.patch.object(socket, "getaddrinfo", dual):
+            self.assertEqual(sockets.reachable_address("localhost"), "127.0.0.1")
+            self.assertFalse(sockets.is_bindable("localhost", port))
+            self.assertEqual(
+                [sockets.overlaps("localhost", other) for other in ("127.0.0.1", "::1")], [True, False]
+            )
+        server.close()
 
     def test_a_wildcard_is_asked_on_loopback(self):
         wanted = {"0.0.0.0": "127.0.0.1", "::": "::1", "10.0.0.5": "10.0.0.5"}

@@ -62,7 +62,7 @@ def reachable_address(address: str) -> str:
 def _binds(address: str, port: int, reuse: bool) -> bool:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
-            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            _plain(address), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as probe:
             if reuse:
@@ -111,12 +111,13 @@ def _decode(text: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """One spelling per address: a host name resolved, IPv4 inside IPv6 as IPv4."""
+    """One spelling per address: IPv4 inside IPv6 as IPv4, and a host name as the IPv4 address that vLLM listens on
+    for it, also where it is ::1 first of all. Source: vLLM 0.32.0, entrypoints/launchers/launcher.py:340."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         try:
-            return str(socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0][4][0])
+            return str(socket.getaddrinfo(address, None, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
         except OSError:
             return address
     mapped = getattr(found, "ipv4_mapped", None)

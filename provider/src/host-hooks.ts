@@ -8,6 +8,7 @@ import { serverSlug } from "./core/identity";
 import { serverOutputs, toWire } from "./core/outputs";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
+import { markedTexts } from "./core/secret-marks";
 import type { Spec } from "./core/spec";
 import { parseUrn } from "./core/urn";
 import { dismantle } from "./dismantle";
@@ -25,20 +26,23 @@ import { agentFor } from "./remote/connection-pool";
 const CLAIM = "__claim";
 
 export async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
-  const { spec, urn } = declared(inputs);
+  const { spec, urn, marked } = declared(inputs);
   const slug = serverSlug(parseUrn(urn).name);
   const claimId = randomBytes(4).toString("hex");
   const serverId = `${slug}-${randomBytes(4).toString("hex")}`;
-  const result = await convergeFor({ spec, urn, verb: "create", serverId, claimId });
-  return { id: result.serverId, outs: await outcome(result, spec, urn, { ...inputs, [CLAIM]: claimId }) };
+  const result = await convergeFor({ spec, urn, marked, verb: "create", serverId, claimId });
+  return {
+    id: result.serverId,
+    outs: await outcome(result, { spec, urn, marked }, { ...inputs, [CLAIM]: claimId }),
+  };
 }
 
 export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs: Wire }> {
-  const { spec, urn } = declared(news);
+  const { spec, urn, marked } = declared(news);
   // The same each time where none is recorded: an update that is cut off must know its own claim again.
   const claimId = claimOf(olds) ?? id.slice(-8);
-  const result = await convergeFor({ spec, urn, verb: "update", serverId: id, claimId });
-  return { outs: await outcome(result, spec, urn, { ...news, [CLAIM]: claimId }) };
+  const result = await convergeFor({ spec, urn, marked, verb: "update", serverId: id, claimId });
+  return { outs: await outcome(result, { spec, urn, marked }, { ...news, [CLAIM]: claimId }) };
 }
 
 function claimOf(outputs: Wire): string | null {
@@ -46,25 +50,27 @@ function claimOf(outputs: Wire): string | null {
   return typeof claimId === "string" ? claimId : null;
 }
 
-function convergeFor(
-  task: Pick<ConvergeTask, "spec" | "urn" | "verb" | "serverId" | "claimId">,
-): Promise<ConvergeResult> {
+function convergeFor({
+  marked,
+  ...task
+}: Declared & Pick<ConvergeTask, "verb" | "serverId" | "claimId">): Promise<ConvergeResult> {
   const { spec, urn } = task;
   watchParent();
   return converge({
     ...task,
     agent: agentFor(spec.host, spec.timeouts.connect),
-    report: reportTo(urn, spec),
+    report: reportTo({ spec, urn, marked }),
     createdBy: `${userInfo().username}@${hostname()}`,
     now: () => new Date(),
   });
 }
 
 /** Outputs of what was reached; or the error, with what exists on the host kept in state so that the next `up` goes on from there. */
-async function outcome(result: ConvergeResult, spec: Spec, urn: string, inputs: Wire): Promise<Wire> {
+async function outcome(result: ConvergeResult, task: Declared, inputs: Wire): Promise<Wire> {
+  const { spec, urn } = task;
   if (result.kind === "converged")
     return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
-  const error = presentable(result.error, spec, urn);
+  const error = presentable(result.error, task);
   if (!result.touched) throw error;
   const seen = await lastSight(result.error, spec, urn, result.serverId);
   throw initError(result.serverId, { ...inputs, ...seen }, [error.message]);
@@ -83,7 +89,7 @@ async function lastSight(error: unknown, spec: Spec, urn: string, serverId: stri
 /** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */
 export async function read(id: string, props: Wire): Promise<{ id: string; props: Wire }> {
   watchParent();
-  const { spec, urn } = declared(props);
+  const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
     const observed = await look(agent, { spec, urn, serverId: id });
@@ -97,13 +103,13 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
     await engineLog().flush();
     return { id, props: { ...props, ...toWire(outputs) } };
   } catch (error) {
-    throw presentable(error, spec, urn);
+    throw presentable(error, { spec, urn, marked });
   }
 }
 
 export async function remove(id: string, props: Wire): Promise<void> {
   watchParent();
-  const { spec, urn } = declared(props);
+  const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
     await dismantle({
@@ -112,40 +118,47 @@ export async function remove(id: string, props: Wire): Promise<void> {
       serverId: id,
       claimId: claimOf(props),
       agent,
-      report: reportTo(urn, spec),
+      report: reportTo({ spec, urn, marked }),
       client: `${userInfo().username}@${hostname()}`,
     });
   } catch (error) {
-    throw presentable(error, spec, urn);
+    throw presentable(error, { spec, urn, marked });
   }
 }
 
-function declared(props: Wire): { readonly spec: Spec; readonly urn: string } {
-  const { inputs, urn } = fromWire(props);
+interface Declared {
+  readonly spec: Spec;
+  readonly urn: string;
+  /** Texts that are secret because the program marked them so. */
+  readonly marked: readonly string[];
+}
+
+function declared(props: Wire): Declared {
+  const { inputs, urn, marks } = fromWire(props);
   const parsed = parseInputs(inputsOf(inputs));
   if (!parsed.ok) throw new Error(parsed.problems.map((problem) => problem.message).join("\n"));
   if (parsed.unknowns.length > 0) throw new Error(`inputs are not known yet: ${parsed.unknowns.join(", ")}`);
-  return { spec: parsed.spec, urn };
+  return { spec: parsed.spec, urn, marked: markedTexts(inputsOf(inputs), marks) };
 }
 
-function reportTo(urn: string, spec: Spec): Report {
+function reportTo({ spec, urn, marked }: Declared): Report {
   const log = engineLog();
   return {
     progress: (text) => {
-      log.progress(urn, redact(spec, text));
+      log.progress(urn, redact(spec, text, marked));
     },
     info: (text) => {
-      log.info(urn, redact(spec, text));
+      log.info(urn, redact(spec, text, marked));
     },
     warning: (text) => {
-      log.warning(urn, redact(spec, text));
+      log.warning(urn, redact(spec, text, marked));
     },
     isReachable: () => log.isReachable(),
   };
 }
 
 /** Users get the message, redacted, and nothing else. */
-function presentable(error: unknown, spec: Spec, urn: string): Error {
-  const message = redact(spec, error instanceof Error ? error.message : String(error));
+function presentable(error: unknown, { spec, urn, marked }: Declared): Error {
+  const message = redact(spec, error instanceof Error ? error.message : String(error), marked);
   return new HookError(`VllmServer ${parseUrn(urn).name}`, message, error);
 }

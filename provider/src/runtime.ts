@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { derivedOutputsKnown } from "./core/derived-outputs";
+import { derivedOutputsKnown, isDerivedOutput } from "./core/derived-outputs";
 import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
+import { withoutMarkedValue } from "./core/secret-marks";
 import { fromWire, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
 import { hostIdentity } from "./ssh/host-identity";
@@ -29,14 +30,24 @@ interface CheckResult {
 
 /** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
 function check(_olds: Wire, news: Wire): CheckResult {
-  const parsed = parseInputs(fromWire(news).inputs);
+  const { inputs, marks } = fromWire(news);
+  const parsed = parseInputs(withoutPlaceholders(inputs));
   if (!parsed.ok) {
     // Each reason begins with its path. A failure that names a property makes the engine print what it holds, secrets
     // inside an object too, and "value {<nil>}" for every path with a dot. Seen with the CLI 3.276.0.
-    const failures = parsed.problems.map((problem) => ({ property: "", reason: problem.message }));
+    const failures = parsed.problems.map((problem) => ({
+      property: "",
+      reason: withoutMarkedValue(problem, marks).message,
+    }));
     return { inputs: news, failures };
   }
   return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
+}
+
+/** Without the nulls that only carry the mark of a secret to an output that follows from the inputs. */
+function withoutPlaceholders(inputs: Wire): Wire {
+  const isPlaceholder = (name: string, value: unknown): boolean => value === null && isDerivedOutput(name);
+  return Object.fromEntries(Object.entries(inputs).filter(([name, value]) => !isPlaceholder(name, value)));
 }
 
 interface DiffResult {
@@ -46,10 +57,11 @@ interface DiffResult {
 }
 
 async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
-  const { inputs: before, urn: oldUrn } = fromWire(olds);
+  const { inputs: before, urn: oldUrn, marks: oldMarks } = fromWire(olds);
   const after = fromWire(news);
   const renamed = describeRename(oldUrn, after.urn);
-  const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs));
+  const marks = [...oldMarks, ...after.marks];
+  const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs), marks);
   const drift = driftIn(before);
   const context = diffContext(before);
   const repair = describeDrift(drift, result, context);

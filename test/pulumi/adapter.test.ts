@@ -9,12 +9,13 @@ test("hidden properties are taken out of the inputs and kept", () => {
   expect(fromWire(wire)).toEqual({
     inputs: { host: "gpu1", model: { path: "/m" } },
     urn: URN,
+    marks: [],
     hidden: { __provider: "text", __urn: URN },
   });
 });
 
 test("a URN that is missing or not known yet is empty", () => {
-  expect(fromWire({ host: "gpu1" })).toEqual({ inputs: { host: "gpu1" }, urn: "", hidden: {} });
+  expect(fromWire({ host: "gpu1" })).toEqual({ inputs: { host: "gpu1" }, urn: "", marks: [], hidden: {} });
   expect(fromWire({ __urn: UNKNOWN }).urn).toBe("");
 });
 

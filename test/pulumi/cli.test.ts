@@ -37,7 +37,7 @@ function programOf(args: object): string {
 }
 
 /** A state in which kimi runs, as `up` leaves it. */
-function stateWith(engine: object): object {
+function stateWith(engine: object, more: object = {}): object {
   const inputs = {
     __provider: PROVIDER,
     __urn: KIMI_URN,
@@ -45,6 +45,7 @@ function stateWith(engine: object): object {
     model: { path: "/models/kimi" },
     timeouts: { connect: 1 },
     engine,
+    ...more,
   };
   const outputs = { ...inputs, status: "ready", generation: 1, drift: [], startDurationSeconds: 312 };
   const provider = {
@@ -103,6 +104,30 @@ test("preview says on the resource's own line what an update does", async () => 
   ]);
   const diagnostics = result.stdout.slice(result.stdout.indexOf("Diagnostics:"));
   expect(diagnostics).toMatch(/VllmServer \(kimi\):\n +restart: /);
+});
+
+test("what the program marks secret, at any depth, is shown nowhere, and neither is an output that repeats it", async () => {
+  const program = [
+    'import { output, secret } from "@pulumi/pulumi";',
+    'import { VllmServer } from "pulumi-vllm";',
+    `const args = ${JSON.stringify({ host: NOWHERE, model: { path: "/models/kimi" }, timeouts: { connect: 1 } })};`,
+    "const engine = output({ maxModelLen: 8192, servedModelName: [secret('name-secret-1')] });",
+    "const extraArgs = { connector: { settings: [{ url: output(secret('url-secret-2')).apply((url) => url + '/') }] } };",
+    'const kimi = new VllmServer("kimi", { ...args, engine, extraArgs });',
+    "export const { baseUrl, servedModelName } = kimi;",
+  ].join("\n");
+  const own = await projectOf({ program });
+  await own.stackImport(
+    stateWith({ maxModelLen: 8192, servedModelName: ["name-secret-0"] }, { __secrets: ["engine"] }),
+  );
+  const result = await own.preview(["--json"]);
+  expect(result.code).toBe(0);
+  expect(saidOf(result, KIMI_URN)).toEqual([
+    "restart: engine.servedModelName changed, extraArgs.connector added; down about 5 min (last start took 312 s)",
+  ]);
+  const shown = `${result.stdout}${result.stderr}${JSON.stringify(result.events)}`;
+  expect(shown).not.toMatch(/secret-[12]/);
+  expect(result.stdout).toContain('"baseUrl": "http://127.0.0.1:8000/v1"');
 });
 
 test("an edited program leaves the provider text as it is", async () => {

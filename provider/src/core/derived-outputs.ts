@@ -16,6 +16,12 @@ export interface DerivedOutputs {
   readonly tunnelCommand: string | null;
 }
 
+export const DERIVED_OUTPUTS = ["url", "baseUrl", "servedModelName", "tunnelCommand"] as const;
+
+export function isDerivedOutput(name: string): boolean {
+  return DERIVED_OUTPUTS.some((output) => output === name);
+}
+
 export function derivedOutputs(spec: Spec): DerivedOutputs {
   const { address, port } = spec.listen;
   const isLocal = isLoopback(address);
@@ -28,22 +34,27 @@ export function derivedOutputs(spec: Spec): DerivedOutputs {
   };
 }
 
+/** The inputs that each of them repeats. */
+export function derivedSources(
+  address: string,
+  hasServedName: boolean,
+): Readonly<Record<keyof DerivedOutputs, readonly string[]>> {
+  // A server on loopback is reached at the near end of the tunnel, wherever its host is.
+  const urlFrom = isLoopback(address) ? ["listen"] : ["listen", "host"];
+  return {
+    url: urlFrom,
+    baseUrl: urlFrom,
+    servedModelName: hasServedName ? ["engine.servedModelName"] : ["engine.servedModelName", "model.path"],
+    tunnelCommand: ["listen", "host"],
+  };
+}
+
 /** The same in a preview in which some inputs are unknown: what follows from one of those is unknown too, the rest is not. */
 export function derivedOutputsKnown(
   spec: Spec,
   unknowns: readonly string[],
 ): Readonly<Record<keyof DerivedOutputs, string | null>> {
-  // A server on loopback is reached at the near end of the tunnel, wherever its host is.
-  const urlFrom = isLoopback(spec.listen.address) ? ["listen"] : ["listen", "host"];
-  const from: Readonly<Record<keyof DerivedOutputs, readonly string[]>> = {
-    url: urlFrom,
-    baseUrl: urlFrom,
-    servedModelName:
-      "servedModelName" in spec.engine
-        ? ["engine.servedModelName"]
-        : ["engine.servedModelName", "model.path"],
-    tunnelCommand: ["listen", "host"],
-  };
+  const from = derivedSources(spec.listen.address, "servedModelName" in spec.engine);
   const outputs = derivedOutputs(spec);
   const known = (name: keyof DerivedOutputs): string | null =>
     from[name].some((path) => unknowns.some((unknown) => pathsOverlap(unknown, path)))

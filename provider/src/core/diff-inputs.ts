@@ -2,6 +2,7 @@ import { changesBetween, comparable, type Change } from "./diff-compare";
 import { effectOf, isPlaceOfHost, type Effect } from "./diff-effects";
 import { pathsOverlap } from "./input-path";
 import { INPUT_NAMES, inputsOf, parseInputs, type ParsedInputs } from "./parse-inputs";
+import { withoutMarkedValues, type SecretMarks } from "./secret-marks";
 
 export interface InputDiff {
   /** Inputs that move the server to another machine: ["host"] or []. */
@@ -30,14 +31,23 @@ export interface HostIdentities {
  * Compares parsed inputs, so that another way to write the same is no change.
  * @param olds recorded inputs or outputs (output-only members are left out)
  * @param news checked inputs, in a preview with unknown values
+ * @param marks where the program marked values secret
  */
-export function diffInputs(olds: unknown, news: unknown, identities: HostIdentities): InputDiff {
+export function diffInputs(
+  olds: unknown,
+  news: unknown,
+  identities: HostIdentities,
+  marks: SecretMarks = [],
+): InputDiff {
   const before = parseInputs(inputsOf(olds));
   const after = parseInputs(inputsOf(news));
   const unknown = after.ok ? after.unknowns : [];
   const found = before.ok && after.ok ? changedInputs(before, after) : [unreadable()];
-  const changes = found.filter((change) => !unknown.some((path) => pathsOverlap(path, change.path)));
-  const move = hostMove(identities, unknown);
+  const changes = found
+    .filter((change) => !unknown.some((path) => pathsOverlap(path, change.path)))
+    .map((change) => withoutMarkedValues(change, marks));
+  const moved = hostMove(identities, unknown);
+  const move = moved === null ? null : withoutMarkedValues(moved, marks);
   const withEffect = (effect: Effect): readonly Change[] =>
     changes.filter((change) => effectOf(change.path) === effect);
   return {

@@ -5,7 +5,7 @@ import { pathsOverlap } from "./input-path";
 import { problemAt, type Problem } from "./input-problem";
 
 /** Hidden inputs of ours and of Pulumi. */
-const HIDDEN_INPUTS: ReadonlySet<string> = new Set(["__urn", "__provider"]);
+const HIDDEN_INPUTS: ReadonlySet<string> = new Set(["__urn", "__provider", "__secrets"]);
 
 /** Every input of the resource. */
 export const INPUT_NAMES = [

@@ -10,12 +10,19 @@ const PLAIN_WORDS = /^(?:true|false|none|null|auto|debug|info|warn|warning|error
 export function secretsOf(spec: Spec): readonly string[] {
   const values = [spec.apiKey, ...hostSecrets(spec.host), ...Object.values(spec.environment)];
   const forms = values.flatMap((value) => (value === null ? [] : formsOf(value)));
-  return [...new Set(forms)].filter((form) => form.length >= LEAST_CHARACTERS && !PLAIN_WORDS.test(form));
+  return [...new Set(forms)].filter(isLongEnough);
 }
 
-/** The text with each secret of the spec replaced; longest first, so that none is left in halves. */
-export function redact(spec: Spec, text: string): string {
-  const secrets = secretsOf(spec);
+function isLongEnough(form: string): boolean {
+  return form.length >= LEAST_CHARACTERS && !PLAIN_WORDS.test(form);
+}
+
+/**
+ * The text with each secret of the spec replaced; longest first, so that none is left in halves.
+ * @param marked values that are secret because the program says so.
+ */
+export function redact(spec: Spec, text: string, marked: readonly string[] = []): string {
+  const secrets = [...secretsOf(spec), ...marked.flatMap(formsOf).filter(isLongEnough)];
   if (secrets.length === 0) return text;
   const longestFirst = [...secrets].sort((first, second) => second.length - first.length);
   return text.replace(new RegExp(longestFirst.map(escaped).join("|"), "g"), () => PLACEHOLDER);

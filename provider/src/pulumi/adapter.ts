@@ -1,14 +1,16 @@
 import { UNKNOWN_VALUE } from "../core/input-unknowns";
 import type { JsonObject, JsonValue } from "../core/json";
+import { readMarks, type SecretMarks } from "../core/secret-marks";
 
 /**
- * One property bag as it travels between Pulumi's engine and this provider: plain JSON, two hidden properties of
+ * One property bag as it travels between Pulumi's engine and this provider: plain JSON, hidden properties of
  * our own in it, no marks of secrets (the engine puts them back by property name), unknown values as one fixed text.
  */
 export type Wire = JsonObject;
 
 const PROVIDER_KEY = "__provider";
 const URN_KEY = "__urn";
+const MARKS_KEY = "__secrets";
 
 /** A property bag taken apart. */
 export interface Opened {
@@ -16,19 +18,23 @@ export interface Opened {
   readonly inputs: JsonObject;
   /** URN of the resource; "" where the program did not pass it. */
   readonly urn: string;
+  /** Where the program marked values secret that are none by themselves. */
+  readonly marks: SecretMarks;
   /** The hidden properties, to be handed back unchanged. */
   readonly hidden: JsonObject;
 }
 
 /** Takes a property bag apart. Changes nothing in it. */
 export function fromWire(wire: Wire): Opened {
-  const { [PROVIDER_KEY]: provider, [URN_KEY]: urn, ...inputs } = wire;
+  const { [PROVIDER_KEY]: provider, [URN_KEY]: urn, [MARKS_KEY]: marks, ...inputs } = wire;
   return {
     inputs,
     urn: typeof urn === "string" && urn !== UNKNOWN_VALUE ? urn : "",
+    marks: readMarks(marks),
     hidden: {
       ...(provider === undefined ? {} : { [PROVIDER_KEY]: provider }),
       ...(urn === undefined ? {} : { [URN_KEY]: urn }),
+      ...(marks === undefined ? {} : { [MARKS_KEY]: marks }),
     },
   };
 }

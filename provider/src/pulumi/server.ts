@@ -2,6 +2,7 @@ import { createUrn, dynamic, mergeOptions, type CustomResourceOptions, type Outp
 import type { ServerOutputs } from "../core/outputs";
 import type { VllmServerArgs } from "./args";
 import { blob } from "./blob";
+import { secretMarkInputs } from "./secret-marks";
 import { SECRET_OUTPUTS, withSecretInputs } from "./secret-inputs";
 
 const MODULE = "vllm";
@@ -75,7 +76,8 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
 
   /** @param name unique in the stack; the server's folder and process on the host are named after it */
   constructor(name: string, args: VllmServerArgs, options?: CustomResourceOptions) {
-    const inputs = { ...fromProvider, ...withSecretInputs(args), __urn: urnOf(name, options) };
+    const marks = secretMarkInputs(args);
+    const inputs = { ...fromProvider, ...withSecretInputs(args), ...marks, __urn: urnOf(name, options) };
     const own = mergeOptions(options, { additionalSecretOutputs: [...SECRET_OUTPUTS] });
     // Pulumi takes four stack traces for every property, for its report of leaked promises: 25 ms of each server.
     // Where the resource was declared it finds out with a limit of its own.

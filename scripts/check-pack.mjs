@@ -76,9 +76,27 @@ async function checkInstalled() {
   for (const [file, text] of Object.entries(READERS)) await writeFile(join(project, file), text);
   await run(process.execPath, ["by-require.cjs"], project);
   await run(process.execPath, ["by-import.mjs"], project);
-  const types = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
+  const types = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "false",
+    "--module",
+    "nodenext",
+    "--types",
+    "node",
+  ];
   const typeRoots = ["--typeRoots", join(repositoryFolder, "node_modules", "@types")];
-  await run(join(nodeBinFolder, "tsc"), [...types, ...typeRoots, "by-types.mts", "by-types.cts"], project);
+  const tsc = join(nodeBinFolder, "tsc");
+  const seen = await run(
+    tsc,
+    [...types, ...typeRoots, "--listFiles", "by-types.mts", "by-types.cts"],
+    project,
+  );
+  // A dependency's types may want a newer compiler or other options than a user has (zod 4 does), and cost seconds.
+  const inner = seen.match(/(?<=\/node_modules\/)(zod|ssh2|@types\/ssh2)(?=\/)/g) ?? [];
+  if (inner.length > 0)
+    throw new Error(`The types of the package bring along those of ${[...new Set(inner)].join(", ")}`);
 }
 
 /** @param {string} command @param {string[]} args @param {string} cwd @returns {Promise<string>} its stdout */

@@ -2,35 +2,8 @@ import { derivedOutputs } from "./derived-outputs";
 import { driftOf } from "./drift";
 import type { JsonValue } from "./json";
 import type { Observed } from "./observed";
+import type { ServerOutputs } from "./server-outputs";
 import type { Spec } from "./spec";
-
-/** Output properties of the resource beside its inputs. null: not known (yet). */
-export interface ServerOutputs {
-  readonly url: string;
-  readonly baseUrl: string;
-  readonly servedModelName: string;
-  readonly tunnelCommand: string | null;
-  /** What vLLM serves: the overlay where the config is patched, else the checkpoint. */
-  readonly modelPath: string | null;
-  /** Hash of the declaration; the server answers it as system_fingerprint. */
-  readonly configHash: string | null;
-  readonly vllmVersion: string | null;
-  /** What the running server settled on; kvCacheDtype is the wish. */
-  readonly resolvedKvCacheDtype: string | null;
-  readonly maxModelLen: number | null;
-  readonly gpuUuids: readonly string[];
-  readonly logPath: string | null;
-  readonly generation: number;
-  /** Automatic restarts since it was last started by an `up`. */
-  readonly restarts: number;
-  readonly status: string;
-  /** Why the host is not as declared, in words; [] when it is. */
-  readonly drift: readonly string[];
-  readonly startedAt: string | null;
-  readonly startDurationSeconds: number | null;
-  readonly pid: number | null;
-  readonly bootId: string | null;
-}
 
 /**
  * @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition.

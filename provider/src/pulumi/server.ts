@@ -1,5 +1,5 @@
 import { createUrn, dynamic, mergeOptions, type CustomResourceOptions, type Output } from "@pulumi/pulumi";
-import type { ServerOutputs } from "../core/outputs";
+import type { ServerOutputs } from "../core/server-outputs";
 import type { VllmServerArgs } from "./args";
 import { blob } from "./blob";
 import { secretMarkInputs } from "./secret-marks";

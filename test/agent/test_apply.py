@@ -189,16 +189,6 @@ class GpuTest(ApplyCase):
             lambda: b"CUDA_VISIBLE_DEVICES=GPU-1\0" in Path(f"/proc/{started['pid']}/environ").read_bytes()
         )
 
-    def test_links_of_the_checkpoint_that_lead_nowhere_are_recorded(self) -> None:
-        model = self.folder / "model"
-        model.mkdir()
-        (model / "config.json").write_text("{}")
-        for name in ("b.md", "a name\nof two lines"):
-            (model / name).symlink_to("nowhere")
-        self.apply(self.start_step(modelPath=str(model)))
-        launch = records.read_json(self.state() / "launch.json")
-        self.assertEqual(["a name\nof two lines", "b.md"], launch["brokenLinks"])
-
     def test_a_vllm_that_ends_at_a_uuid_is_told_indexes(self) -> None:
         self.show([70000, 5, 5])
         step = self.start_step(gpus={"kind": "list", "ids": ["GPU-2", 1]}, gpuNames="index")

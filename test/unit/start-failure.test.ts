@@ -50,6 +50,21 @@ describe("the error of a failed start", () => {
     expect(failed(outcome).message).toBe(text);
   });
 
+  it("a fatal line is a failure, whatever comes after it in the log", () => {
+    const line = "TimeoutError: Timed out waiting for engine core processes to start.";
+    const { details } = failed(
+      { kind: "fatal", line },
+      `${line}\nINFO 12-01 10:00:00 [x.py:1] Loading weights took 3 seconds\n`,
+    );
+    expect([details.failureCause, details.evidence]).toEqual(["ENGINE_READY_TIMEOUT", line]);
+  });
+
+  it("shortens a proof that lists everything vLLM knows", () => {
+    const line = `ValueError: Model architectures ['X'] are not supported for now. Supported: ${"LlamaForCausalLM, ".repeat(300)}`;
+    const { details } = failed({ kind: "exited", code: 1, signal: null }, line);
+    expect(details.evidence).toBe(`${line.slice(0, 300)} ...`);
+  });
+
   it("takes cause and proof from the log, with the line it stands in", () => {
     const log = "INFO loading\nValueError: unknown thing\n";
     const { code, details } = failed({ kind: "exited", code: 1, signal: null }, log);

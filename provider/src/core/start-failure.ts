@@ -97,7 +97,8 @@ function diagnosed(
 ): VllmServerError {
   const diagnosis = diagnose({
     log: failed.log,
-    exitCode: exit?.code ?? null,
+    // A fatal line is as good as an exit: the process only has not ended yet.
+    exitCode: exit === null ? 1 : exit.code,
     signal: exit?.signal ?? null,
     vllmVersion: failed.vllmVersion,
   });
@@ -107,11 +108,18 @@ function diagnosed(
     code: "START_FAILED",
     summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,
     // Its process, time and file stand in the log; the place says what of that matters.
-    evidence: diagnosis.evidence === null ? undefined : readLogLine(diagnosis.evidence).text.trim(),
+    evidence: diagnosis.evidence === null ? undefined : shorten(readLogLine(diagnosis.evidence).text.trim()),
     evidencePlace: place === "" ? undefined : place,
     change: diagnosis.change ?? undefined,
     logCommand: failed.logCommand ?? undefined,
     retryable: diagnosis.retryable,
     failureCause: diagnosis.cause === "UNKNOWN" ? undefined : diagnosis.cause,
   });
+}
+
+/** Some messages list every architecture vLLM knows, or the whole configuration; what they say stands in front. */
+const LONGEST_PROOF = 300;
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_PROOF ? text : `${text.slice(0, LONGEST_PROOF)} ...`;
 }

@@ -194,3 +194,55 @@ test("interleaved workers are one failure, told by the first", () => {
     values: { triedMiB: 20, totalGiB: 79.11 },
   });
 });
+
+test("an exception that says nothing is told with the line that raised it", () => {
+  const log = [
+    "Traceback (most recent call last):",
+    '  File "x.py", line 1, in <module>',
+    "    assert a == b",
+    "           ^^^^^^",
+    "AssertionError",
+  ].join("\n");
+  expect(of(log).summary).toBe("vLLM failed with: AssertionError, raised by assert a == b");
+});
+
+test("a start that went on after an error is not failed while it runs, and is when it ended", () => {
+  const missing = "ImportError: libfoo.so.1: cannot open shared object file: No such file or directory";
+  const log = `${missing}\nINFO 12-01 10:00:00 [x.py:1] Loading weights took 3.1 seconds\n`;
+  expect(of(log, null).cause).toBe("NO_FAILURE");
+  expect(of(log).cause).toBe("LIBRARY_MISSING");
+  expect(of(missing, null).cause).toBe("LIBRARY_MISSING");
+});
+
+test("words of source code in a traceback are no sign of anything", () => {
+  const log = '    raise RuntimeError("Engine core initialization failed. "\n';
+  expect(of(log, null).cause).toBe("NO_FAILURE");
+});
+
+test("an error in a log of very many is found, and the first of them counts", () => {
+  const retry = "HTTP Error 503 thrown while requesting HEAD https://example.org/x\n".repeat(20_000);
+  const bars = "Loading safetensors checkpoint shards:  38% Completed | 1/2 [00:01<00:01]\r".repeat(20_000);
+  const oom = (rank: number): string =>
+    `(Worker_TP${String(rank)} pid=1) ERROR 12-01 10:00:00 [x.py:1] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU ${String(rank)} has a total capacity of 79.11 GiB\n`;
+  const log = `${retry}${bars}\n${oom(3)}${oom(4).repeat(20_000)}`;
+  expect(of(log)).toMatchObject({
+    cause: "GPU_OOM_STARTUP",
+    logLine: 20_002,
+    place: "worker 3",
+    values: { triedMiB: 2, totalGiB: 79.11 },
+  });
+});
+
+test.each([
+  ["(EngineCore pid=1) (RayWorkerWrapper pid=2, ip=10.0.0.7) ", "Ray worker on 10.0.0.7"],
+  ["(VllmWorker TP7 pid=2) ", "worker 7"],
+  ["(APIServer pid=1) (EngineCore_DP6 pid=2) (Worker_DP6_EP6 pid=3) ", "worker DP6"],
+  ["(Worker_PP1_TP0 pid=3) ", "worker PP1 TP0"],
+  ["[2026-12-01T10:00:00Z] (Worker_TP3_EP3 pid=3) ", "worker 3"],
+  ["2026-12-01T10:00:00+0000 gpu1 vllm[42]: (EngineCore_DP0 pid=3) ", "engine core"],
+])("the innermost of the processes in front of a line is its place: %s", (prefix, place) => {
+  expect(of(`${prefix}ERROR 12-01 10:00:00 [x.py:1] ZeroDivisionError: x`)).toMatchObject({
+    summary: "vLLM failed with: ZeroDivisionError: x",
+    place,
+  });
+});

@@ -78,7 +78,7 @@ function noFailure(scan: Scan, ending: Ending): Diagnosis {
   const values = isReady ? { port } : { shardsDone, shardsTotal };
   return {
     cause: "NO_FAILURE",
-    summary: `nothing failed: ${isReady ? "the server came up" : stillStarting(ending)}`,
+    summary: isReady ? "nothing failed: the server came up" : stillStarting(ending),
     ...placeIn(evidence),
     change: null,
     values: Object.fromEntries(
@@ -89,7 +89,9 @@ function noFailure(scan: Scan, ending: Ending): Diagnosis {
 }
 
 function stillStarting(ending: Ending): string {
-  return ending.exitCode === 0 ? "it ended with code 0 before it was up" : "the server is still starting";
+  return ending.exitCode === 0
+    ? "it ended with code 0 before it was up"
+    : "nothing failed: the server is still starting";
 }
 
 /** No line tells: what the exit itself tells. */
@@ -110,7 +112,9 @@ function byEnding(scan: Scan, ending: Ending): Diagnosis | null {
 /** The first exception that is no wrapper, in its own words. */
 function unknown(scan: Scan): Diagnosis {
   const evidence = scan.exceptions[0] ?? scan.wrapper ?? scan.marks.get("failed") ?? scan.last ?? null;
-  const text = evidence?.line.text.trim() ?? null;
+  const words = evidence?.line.text.trim() ?? null;
+  const source = scan.exceptions[0]?.source ?? null;
+  const text = words !== null && source !== null ? `${words}, raised by ${source}` : words;
   return {
     cause: "UNKNOWN",
     summary: text === null ? "vLLM ended without a word" : `vLLM failed with: ${text.slice(0, 300)}`,

@@ -37,6 +37,16 @@ export const MARKS: readonly Mark[] = [
     pattern: /^WorkerProc failed to start/,
     source: "vllm 0.32.0 v1/executor/multiproc_executor.py:953",
   },
+  {
+    name: "failed",
+    pattern: /^Error executing method /,
+    source: "vllm 0.5 to 0.33 v1/worker/worker_base.py, under Ray",
+  },
+  {
+    name: "failed",
+    pattern: /^Exception in worker \w+ while processing method/,
+    source: "vllm 0.5 to 0.8 executor/multiproc_worker_utils.py",
+  },
   { name: "failed", pattern: /Engine core initialization failed/, source: "vllm 0.32.0 v1/engine/utils.py" },
   {
     name: "failed",

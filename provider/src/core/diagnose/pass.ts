@@ -1,8 +1,8 @@
 import type { FoundLine } from "./anchors";
-import type { LogLine } from "./log-line";
+import { type LogLine, readLogLine } from "./log-line";
 import type { MarkName } from "./marks";
 import { NOISE } from "./noise";
-import { type CauseRule, type Sighting, type Sign, valuesOf } from "./rule";
+import { type CauseRule, type Sighting, type Sign, sourceOf, valuesOf } from "./rule";
 import { SurvivedRecords } from "./survived";
 
 export interface SeenLine {
@@ -11,13 +11,18 @@ export interface SeenLine {
   readonly lineNumber: number;
 }
 
+export interface SeenException extends SeenLine {
+  /** Of an exception that says nothing itself: the line of source that raised it. */
+  readonly source: string | null;
+}
+
 /** What one pass over a log found. Everything but `context` belongs to the time after the last "ready", if there was one. */
 export interface Scan {
   readonly sightings: readonly Sighting[];
   readonly marks: ReadonlyMap<MarkName, SeenLine>;
   readonly context: Readonly<Record<string, string | number>>;
   /** Exceptions that no rule knows and that are no wrapper, from the first failure mark on (or before it, when none came after). */
-  readonly exceptions: readonly SeenLine[];
+  readonly exceptions: readonly SeenException[];
   /** The first wrapper that repeats words of what it wraps: better than nothing where that itself was lost. */
   readonly wrapper: SeenLine | null;
   readonly lastShards: SeenLine | null;
@@ -47,8 +52,8 @@ export class Pass {
   private readonly seen = new Map<Sign, Sighting>();
   private readonly marks = new Map<MarkName, SeenLine>();
   private context: Record<string, string | number> = {};
-  private exceptions: SeenLine[] = [];
-  private earlierExceptions: readonly SeenLine[] = [];
+  private exceptions: SeenException[] = [];
+  private earlierExceptions: readonly SeenException[] = [];
   private wrapper: SeenLine | null = null;
   private lastShards: SeenLine | null = null;
   private readonly looks = new Map<Sign, number>();
@@ -110,6 +115,7 @@ export class Pass {
   }
 
   mark(name: MarkName, line: LogLine, lineNumber: number): void {
+    if (SOURCE_CODE.test(line.text)) return;
     if (name === "ready" && !this.marks.has("ready")) {
       // Whatever was printed before did not keep the server from coming up.
       this.seen.clear();
@@ -127,13 +133,15 @@ export class Pass {
       this.marks.set(name, { line, lineNumber });
   }
 
-  exception(line: LogLine, lineNumber: number): void {
+  exception(line: LogLine, { start, lineNumber }: FoundLine): void {
     if (this.isSurvived || this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber)
       return;
     if (line.level === "WARNING" || line.level === "INFO" || line.level === "DEBUG") return;
     if (!EXCEPTION.test(line.text)) return;
-    if (!NOISE.some((pattern) => pattern.test(line.text))) this.exceptions.push({ line, lineNumber });
-    else if (this.wrapper === null && CARRIES_CAUSE.test(line.text)) this.wrapper = { line, lineNumber };
+    if (!NOISE.some((pattern) => pattern.test(line.text))) {
+      const source = /: /.test(line.text) ? "" : sourceOf(this.log.slice(Math.max(0, start - BEFORE), start));
+      this.exceptions.push({ line, lineNumber, source: readLogLine(source).text.trim() || null });
+    } else if (this.wrapper === null && CARRIES_CAUSE.test(line.text)) this.wrapper = { line, lineNumber };
   }
 
   result(last: SeenLine | null): Scan {

@@ -57,6 +57,14 @@ export interface Sighting {
   readonly values: Values;
 }
 
+/** The line of source that raised what comes after `before`; Python 3.11 and later point at a part of it on a line of their own, and progress bars come between. */
+export function sourceOf(before: string): string {
+  const lasting = before.replace(/[^\r\n]*\r(?!\n)/g, "");
+  const lines = lasting.split("\n").filter((line) => line.trim() !== "");
+  const last = lines.pop() ?? "";
+  return /[~^]\s*$/.test(last) ? (lines.pop() ?? "") : last;
+}
+
 /** Values that stay text although they look like numbers. */
 const TEXT_VALUES: ReadonlySet<string> = new Set(["glibc", "have", "want"]);
 

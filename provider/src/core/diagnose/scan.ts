@@ -98,7 +98,7 @@ export class LogScanner {
         else if (id < this.exceptionsFrom) {
           const mark = MARKS[id - this.marksFrom];
           if (mark?.pattern.test(line.text) === true) pass.mark(mark.name, line, found.lineNumber);
-        } else if (id < this.survivedFrom && !isKnown) pass.exception(line, found.lineNumber);
+        } else if (id < this.survivedFrom && !isKnown) pass.exception(line, found);
       }
     }
   }

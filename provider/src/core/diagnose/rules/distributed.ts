@@ -57,6 +57,7 @@ export const DISTRIBUTED_RULES: readonly CauseRule[] = [
       error(/Gloo connectFullMesh failed/, "torch ProcessGroupGloo"),
       error(/gloo\/transport\/tcp\//, "gloo", { accepts: (match) => /Error|enforce fail/.test(match.input) }),
       error(/makeDeviceForHostname/, "torch ProcessGroupGloo"),
+      error(/client socket has (?:timed out|failed to connect)/, "torch TCPStore: the master node's address"),
       hint(/Unable to resolve hostname to a \(local\) address/, "torch ProcessGroupGloo.cpp", {
         isBestEvidence: true,
       }),

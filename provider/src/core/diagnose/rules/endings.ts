@@ -39,5 +39,10 @@ export const LIFE_ENDINGS: readonly LifeEnding[] = [
 /** "Failed core proc(s): {}" and "died unexpectedly" with nothing above them. */
 function isEmptyWrapper(scan: Scan): boolean {
   const text = scan.marks.get("failed")?.line.text ?? "";
-  return scan.sightings.length === 0 && /Engine core initialization failed|died unexpectedly/.test(text);
+  // A log whose beginning is missing may have had the reason there.
+  return (
+    scan.marks.has("progress") &&
+    scan.sightings.length === 0 &&
+    /Engine core initialization failed|died unexpectedly/.test(text)
+  );
 }

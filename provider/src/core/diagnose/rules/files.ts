@@ -1,4 +1,4 @@
-import type { CauseRule } from "../rule";
+import { type CauseRule, sourceOf } from "../rule";
 import { error, proof, symptom, verdict } from "../signs";
 import { isLocalPath } from "./hub";
 
@@ -7,9 +7,11 @@ export const FILES_RULES: readonly CauseRule[] = [
     cause: "MODEL_PATH_INVALID",
     summary: [
       "there is no checkpoint at {path}",
-      "there is no checkpoint at the path that was given as model",
+      "there is no checkpoint, or none with a config.json, at what was given as model",
     ],
-    change: ["model.path: the folder that holds config.json (finish the download, or mount it)"],
+    change: [
+      "model.path: the folder that holds config.json (finish the download, or mount it); or model: a repository that has one",
+    ],
     signs: [
       proof(
         /No supported config format found in (?<path>\S+)/,
@@ -23,6 +25,7 @@ export const FILES_RULES: readonly CauseRule[] = [
         /Could not detect config format for no config file found/,
         "vllm 0.9 to 0.33 transformers_utils/config.py",
       ),
+      proof(/Entry Not Found for url: \S+\/config\.json/, "huggingface_hub utils/_http.py"),
       proof(/does not appear to have a file named config\.json/, "transformers utils/hub.py"),
       proof(/Repo id must (?:be in the form|use alphanumeric)/, "huggingface_hub HFValidationError"),
       proof(/HFValidationError: /, "huggingface_hub"),
@@ -112,6 +115,7 @@ export const FILES_RULES: readonly CauseRule[] = [
         /does not appear to have a file named (?!config\.json)(?<file>[\w.-]+\w)/,
         "transformers utils/hub.py",
       ),
+      error(/Entry Not Found for url: /, "huggingface_hub utils/_http.py"),
       proof(/does not appear to have files named/, "transformers utils/hub.py"),
       error(
         /Can't load (?:the )?(?<file>tokenizer|image processor|feature extractor|processor|model) for '/,
@@ -145,7 +149,7 @@ export const FILES_RULES: readonly CauseRule[] = [
       error(/weight_scale for layer \S+ was never loaded/, "vllm 0.32.0 modelopt.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 weight loaders", {
         accepts: (_match, _line, before) =>
-          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))[^\n]*\n[^\n]*$/.test(before),
+          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))/.test(sourceOf(before)),
       }),
     ],
   },

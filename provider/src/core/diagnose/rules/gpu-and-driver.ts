@@ -21,6 +21,7 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
       verdict(/forward compatibility was attempted on non supported HW/, "CUDA error 804"),
       proof(/provided PTX was compiled with an unsupported toolchain/, "CUDA error 222"),
       proof(/[Dd]river\/library version mismatch/, "NVML error 18"),
+      proof(/NVMLError_LibRmVersionMismatch/, "pynvml"),
       proof(/unsatisfied condition: cuda>=/, "nvidia-container-cli"),
     ],
   },
@@ -68,6 +69,7 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
     context: ["rank"],
     signs: [
       proof(/uncorrectable ECC error/, "CUDA error 214"),
+      proof(/uncorrectable NVLink error/, "CUDA error 220"),
       proof(/NVRM: Xid /, "NVIDIA driver"),
       proof(/GPU is lost/, "NVML error 15"),
       proof(/fallen off the bus/, "NVIDIA driver Xid 79"),

@@ -122,6 +122,7 @@ export const HUB_RULES: readonly CauseRule[] = [
       error(/CERTIFICATE_VERIFY_FAILED/, "Python ssl", GAVE_UP),
       error(/Network is unreachable/, "errno 101", GAVE_UP),
       error(/httpx\.ConnectError/, "httpx"),
+      error(/CAS service error/, "huggingface_hub hf_xet"),
       error(
         /An error happened while trying to locate the file on the Hub/,
         "huggingface_hub file_download.py",

@@ -53,6 +53,8 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
         /[Uu]nsupported (?:kv_cache_dtype|KV cache dtype|kv cache dtype)/,
         "vllm 0.8 to 0.33, several backends",
       ),
+      error(/fp8 kv.cache is not supported/, "vllm 0.6 to 0.10, several backends"),
+      error(/is not supported with --kv-cache-dtype/, "vllm 0.8 engine/arg_utils.py"),
       error(/Unrecognized FP8 dtype: (?<kvCacheDtype>\w+)/, "vllm 0.8 v1/attention/backends"),
       hint(
         /^Using (?<kvCacheDtype>fp8\w*|nvfp4) data type to store kv cache/,
@@ -128,6 +130,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
       proof(/Invalid attention backend: /, "vllm 0.8 to 0.12"),
       proof(/Unknown attention backend: /, "vllm 0.11 to 0.33 attention registry"),
       proof(/Invalid value '\w+' for VLLM_ATTENTION_BACKEND/, "vllm 0.11 envs.py"),
+      proof(/backend cannot be used because/, "vllm 0.9 to 0.12 platforms/cuda.py"),
       error(/attention backend is not supported/, "vllm 0.8 platforms"),
       error(/does not support block_size/, "vllm 0.11 v1/attention"),
     ],

@@ -82,7 +82,11 @@ export const LIMITS_AND_FLAGS_RULES: readonly CauseRule[] = [
       proof(/does not contain MTP weights/, "vllm 0.32.0 config/speculative.py"),
       proof(/Model does not support EAGLE3 interface/, "vllm 0.10 to 0.33 v1/worker"),
       proof(/Speculative decoding .*(?:is not supported|not yet supported|requires)/, "vllm 0.6 to 0.11"),
-      proof(/validation errors? for SpeculativeConfig/, "vllm 0.10 to 0.33, pydantic"),
+      error(/validation errors? for SpeculativeConfig/, "vllm 0.10 to 0.33, pydantic"),
+      proof(/Value error, /, "vllm 0.10 to 0.33, pydantic", {
+        accepts: (_match, _line, before) => /for SpeculativeConfig\s*$/.test(before),
+        isBestEvidence: true,
+      }),
       error(/does not support MTP/, "vllm 0.11 models"),
     ],
   },

@@ -1,4 +1,4 @@
-import type { CauseRule } from "../rule";
+import { type CauseRule, sourceOf } from "../rule";
 import { error, proof, symptom, verdict } from "../signs";
 
 export const QUANTIZATION_RULES: readonly CauseRule[] = [
@@ -142,9 +142,7 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       proof(/must be divisible by `--decode-context-parallel-size`/, "vllm 0.32.0 config/model.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 models", {
         accepts: (_match, _line, before) =>
-          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)[^\n]*\n[^\n]*$/.test(
-            before,
-          ),
+          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)/.test(sourceOf(before)),
       }),
     ],
   },

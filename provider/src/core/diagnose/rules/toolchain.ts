@@ -123,7 +123,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     ],
     signs: [
       proof(/(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file/, "dlopen"),
-      proof(/cannot find -l(?<library>cuda|cudart|stdc\+\+|gcc_s)\b/, "ld; vllm-project/vllm#16984"),
+      proof(/cannot find -l(?:cuda|cudart|stdc\+\+|gcc_s)\b/, "ld; vllm-project/vllm#16984"),
       error(/Could not load library (?<library>lib\S+)/, "cuDNN"),
       error(/Unable to load any of \{lib(?<library>\S+)\}/, "cuDNN"),
     ],

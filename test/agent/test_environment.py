@@ -1,5 +1,6 @@
 """environment.py: what of the login, of the declaration and of our own a server's processes get."""
 
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -30,11 +31,18 @@ class EnvironmentTest(unittest.TestCase):
     def test_the_login_gives_what_describes_user_and_machine_and_nothing_that_steers_vllm(self):
         self.assertEqual(self.build(), {**OF_MACHINE, "PATH": "/opt/v/bin:/usr/bin:/bin", **OWN})
 
+    def test_what_lies_beside_the_executable_is_found_also_through_a_link(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name).resolve()
+            (folder / "real").mkdir()
+            (folder / "real" / "vllm").write_text("")
+            (folder / "vllm").symlink_to(folder / "real" / "vllm")
+            given = self.build(executable=str(folder / "vllm"))
+        self.assertEqual(given["PATH"], f"{folder}:{folder}/real:/usr/bin:/bin")
+
     def test_gpus_are_counted_as_nvidia_smi_counts_them(self):
         given = self.build(gpus=["2", "0"])
-        self.assertEqual(
-            (given["CUDA_DEVICE_ORDER"], given["CUDA_VISIBLE_DEVICES"]), ("PCI_BUS_ID", "2,0")
-        )
+        self.assertEqual((given["CUDA_DEVICE_ORDER"], given["CUDA_VISIBLE_DEVICES"]), ("PCI_BUS_ID", "2,0"))
 
     def test_the_declaration_wins_over_the_login_and_our_marks_over_everything(self):
         given = self.build(

@@ -49,7 +49,7 @@ export function askParser(cases: readonly ParserCase[]): readonly ParserAnswer[]
         PYTHONDONTWRITEBYTECODE: "1",
       },
       encoding: "utf8",
-      timeout: 240_000,
+      timeout: 540_000,
     });
     if (run.status !== 0) throw new Error(`the driver ended with ${String(run.status)}:\n${run.stderr}`);
     const said = answersSchema.parse(JSON.parse(readFileSync(answers, "utf8")));

@@ -75,6 +75,7 @@ describe("values in extraArgs that vLLM's parser would lose or misread", () => {
     ["seed", 2 ** 60],
     ["seed", Number.NaN],
     ["shutdown-timeout", 0],
+    ["api-server-count", 0],
     ["some-flag", () => 1],
   ])("%s %j is refused", (name, value) => {
     expect(judged(name, value)).not.toBeNull();
@@ -91,6 +92,7 @@ describe("values in extraArgs that vLLM's parser would lose or misread", () => {
     ["enable-log-deltas", false],
     ["pooler-config", { a: [null, true] }],
     ["shutdown-timeout", 30],
+    ["api-server-count", 2],
   ])("%s %j is taken", (name, value) => {
     expect(judged(name, value)).toBeNull();
   });

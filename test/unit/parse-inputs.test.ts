@@ -176,6 +176,14 @@ describe("problems", () => {
     expect(problems({ kvCacheDtype: "fp8", quantizationConfigOverrides })).toEqual([]);
   });
 
+  it("tell that a model named after its folder would be taken for an option", () => {
+    const model = { path: "/models/-x" };
+    expect(problems({ model })).toEqual([
+      'model.path: found "-x" as the name of the model: vLLM takes it for an option, need engine.servedModelName, or another folder name',
+    ]);
+    expect(problems({ model, engine: { servedModelName: ["x"] } })).toEqual([]);
+  });
+
   it.each([{ apiKey: "k" }, { allowUnauthenticated: true }])(
     "let a server listen on every address with %j",
     (inputs) => {

@@ -56,7 +56,7 @@ describe.skipIf(!isRealVllmThere)("the real parser of vLLM 0.32.0", () => {
       const question = questions[index];
       if (question !== undefined) answers.set(question, answer);
     });
-  }, 300_000);
+  }, 600_000);
 
   it.each(samples.map((sample, index) => ({ ...sample, index })))(
     "takes --$flag as we write $value",

@@ -69,6 +69,9 @@ function wantedValue(name: string, value: unknown): string | null {
   if (name === "shutdown-timeout") {
     return isInteger(value, 1) ? null : "whole seconds of at least 1: with 0 vLLM kills its own processes";
   }
+  if (name === "api-server-count") {
+    return isInteger(value, 1) ? null : "a whole number of at least 1: with 0 vLLM serves no requests";
+  }
   if (typeof value === "boolean") return null;
   if (!isJsonList(value)) return typeof value === "object" ? null : unmetByWord(value);
   if (value.length === 0) return "at least one item: vLLM drops an empty list";

@@ -15,6 +15,15 @@ export interface InputRule {
 
 export const INPUT_RULES: readonly InputRule[] = [
   {
+    needs: ["model", "engine"],
+    broken: ({ model, engine }) => {
+      const name = model.path.split("/").at(-1) ?? "";
+      if (!name.startsWith("-") || "servedModelName" in engine) return null;
+      const found = `${JSON.stringify(name)} as the name of the model: vLLM takes it for an option`;
+      return ruleProblem("model.path", found, "engine.servedModelName, or another folder name");
+    },
+  },
+  {
     needs: ["listen", "apiKey", "allowUnauthenticated"],
     broken: ({ listen, apiKey, allowUnauthenticated }) =>
       isLoopback(listen.address) || apiKey !== null || allowUnauthenticated

@@ -107,7 +107,7 @@ function parsedJson(text: string): JsonValue | undefined {
   }
 }
 
-function isScalar(value: JsonValue): boolean {
+function isScalar(value: JsonValue): value is string | number {
   return typeof value === "string" || typeof value === "number";
 }
 

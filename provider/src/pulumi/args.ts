@@ -37,7 +37,8 @@ export interface VllmServerArgs {
    */
   readonly extraArgs?: InputObject | undefined;
   /**
-   * Variables of the server's process. Always a secret, all of them: the provider is not told which ones are. Default {}.
+   * Variables of the server's process, beside what its user's login says about the machine: PATH, locale, LD_LIBRARY_PATH, CUDA_HOME,
+   * where caches lie, proxies. Anything else of a profile (VLLM_*, PYTHONPATH, tokens) has to stand here. Always a secret, all of them: the provider is not told which ones are. Default {}.
    * Change: restart.
    */
   readonly environment?: Input<{ readonly [name: string]: Input<string> }> | undefined;

@@ -17,7 +17,16 @@ _FROM_LOGIN = (
     # Where caches lie.
     *("XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "TRITON_CACHE_DIR"),
     # The way to the network.
-    *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *(
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+    ),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "HF_ENDPOINT"),
 )
 
@@ -45,9 +54,9 @@ def build(
 def of_login(login: Mapping[str, str], executable: str) -> dict[str, str]:
     """What vLLM's processes take from the login environment, the executable's own folder first on PATH."""
     basics = {name: login[name] for name in _FROM_LOGIN if name in login}
-    folder = os.path.dirname(executable)
-    path = login.get("PATH", os.defpath)
-    return {**basics, "PATH": f"{folder}:{path}"}
+    # Where it is a link (uv, pipx), what lies beside the real one counts too: ninja, for kernels that are compiled at start.
+    folders = [os.path.dirname(executable), os.path.dirname(os.path.realpath(executable))]
+    return {**basics, "PATH": ":".join([*dict.fromkeys(folders), login.get("PATH", os.defpath)])}
 
 
 def _gpus(names: Sequence[str]) -> dict[str, str]:

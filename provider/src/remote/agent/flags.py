@@ -35,7 +35,11 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     kept = paths.flags_folder() / f"{digest}.json"
     known = records.read_json(kept)
     if not isinstance(known, dict) or not known.get("flags"):
-        known = {"executable": path, "version": version, "flags": _ask(path, request.get("environment") or {})}
+        known = {
+            "executable": path,
+            "version": version,
+            "flags": _ask(path, request.get("environment") or {}),
+        }
         # Without a version nothing would tell that the answer has become old.
         if version is not None:
             with records.best_effort():
@@ -63,13 +67,11 @@ def _ask(path: str, declared: dict[str, str]) -> list[str]:
     deadline = time.monotonic() + DEADLINE_SECONDS
     for question in ("--help=all", "--help"):
         try:
-            told = command.run(
-                [path, "serve", question], environment, max(1.0, deadline - time.monotonic())
-            )
+            told = command.run([path, "serve", question], environment, max(1.0, deadline - time.monotonic()))
         except OSError as error:
             raise AgentFailure("VLLM_NOT_FOUND", f"Cannot run {path}: {error.strerror}") from error
         flags = parse_help(told.stdout)
-        if told.code == 0 and _ALWAYS_THERE <= set(flags):
+        if told.code == 0 and _ALWAYS_THERE.issubset(flags):
             return flags
         if told.code is None:
             break

@@ -40,7 +40,8 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     generation = max([run_record.generation_of(previous), *logs.generations(server_id)]) + 1
     launch_files.write(server_id, launch, generation, chosen, baseline)
     pid = supervised_start.start(
-        _plan(server_id, launch, chosen if launch.get("gpuNames") != "index" else indexes), {**(previous or {}), "generation": generation - 1}
+        _plan(server_id, launch, chosen if launch.get("gpuNames") != "index" else indexes),
+        {**(previous or {}), "generation": generation - 1},
     )
     return {
         "generation": generation,

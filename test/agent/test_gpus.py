@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 from unittest import mock
 
 from agent import command, gpu_seen, gpus, registry
@@ -80,7 +81,8 @@ class GpusTest(HostCase):
             mock.patch.object(command, "_REAP_SECONDS", 0.2),
             mock.patch.object(command.os, "killpg", lambda pid, _number: left.append(pid)),
         )
-        with patches[0], patches[1], patches[2]:
+        with patches[0], patches[1], patches[2], warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # that it is left running is the point
             found = gpus.query()
         for pid in left:
             os.killpg(pid, signal.SIGKILL)

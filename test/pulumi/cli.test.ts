@@ -85,6 +85,7 @@ test("preview opens no connection, knows what follows from the inputs, and shows
   const secrets = {
     apiKey: "sk-secret-1",
     environment: { HF_TOKEN: "hf-secret-2" },
+    extraArgs: { "kv-transfer-config": { store: { password: "pw-secret-4" } }, "stream-interval": 4 },
     host: { ...NOWHERE, password: "pw-secret-3" },
   };
   const own = await projectOf({ program: programOf(secrets) });

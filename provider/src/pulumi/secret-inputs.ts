@@ -1,10 +1,21 @@
 import { output, secret, type Input, type Inputs } from "@pulumi/pulumi";
+import { isSecretName } from "../core/input-path";
 import type { VllmServerArgs } from "./args";
 
 /** What is a secret in the inputs whoever wrote them: encrypted in state, "[secret]" in diffs. */
 
-const HOST_SECRETS = /^(?:password|privateKey|privateKeyPassword)$/;
-const FLAG_SECRETS = /^(?:api-key|hf-token)$/;
+interface SecretNames {
+  readonly isSecret: (name: string) => boolean;
+  /** Whether entries of such a name are looked into. */
+  readonly isInside: (name: string) => boolean;
+}
+
+const HOST_SECRETS: SecretNames = {
+  isSecret: (name) => /^(?:password|privateKey|privateKeyPassword)$/.test(name),
+  isInside: (name) => name === "proxy",
+};
+/** A connector's password is a value deep inside a flag's object. */
+const FLAG_SECRETS: SecretNames = { isSecret: isSecretName, isInside: () => true };
 
 /** Outputs that are secret whatever the inputs' marks: the state of a later provider may be read without the program. */
 export const SECRET_OUTPUTS: readonly string[] = ["apiKey", "environment"];
@@ -21,8 +32,8 @@ export function withSecretInputs(args: VllmServerArgs): Inputs {
   return marked;
 }
 
-/** Marks the entries with such names, in `proxy` too. What comes as one output can only be marked as a whole. */
-function marking(value: Input<unknown>, names: RegExp): Input<unknown> {
+/** Marks the entries with such names. What comes as one output can only be marked as a whole. */
+function marking(value: Input<unknown>, names: SecretNames): Input<unknown> {
   if (isPlainObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [name, markedEntry(name, inner, names)]),
@@ -32,15 +43,16 @@ function marking(value: Input<unknown>, names: RegExp): Input<unknown> {
   return output(value).apply((known: unknown) => (mentions(known, names) ? secret(known) : known));
 }
 
-function markedEntry(name: string, value: unknown, names: RegExp): unknown {
-  if (name === "proxy") return marking(value, names);
-  return names.test(name) && value !== undefined && value !== null ? secret(value) : value;
+function markedEntry(name: string, value: unknown, names: SecretNames): unknown {
+  if (value === undefined || value === null) return value;
+  if (names.isSecret(name)) return secret(value);
+  return names.isInside(name) && !Array.isArray(value) ? marking(value, names) : value;
 }
 
-function mentions(value: unknown, names: RegExp): boolean {
+function mentions(value: unknown, names: SecretNames): boolean {
   if (!isPlainObject(value)) return false;
   return Object.entries(value).some(
-    ([name, inner]) => names.test(name) || (name === "proxy" && mentions(inner, names)),
+    ([name, inner]) => names.isSecret(name) || (names.isInside(name) && mentions(inner, names)),
   );
 }
 

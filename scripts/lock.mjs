@@ -14,7 +14,12 @@ import { say } from "./processes.mjs";
  * @returns {Promise<T>}
  */
 export async function withLock(path, work) {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true }).catch((/** @type {unknown} */ error) => {
+    const found = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Cannot make ${dirname(path)}: ${found}. PULUMI_VLLM_CACHE names another folder for what is set up`,
+    );
+  });
   await take(path);
   try {
     return await work();

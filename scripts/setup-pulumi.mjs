@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,6 +25,7 @@ export async function ensurePulumi() {
   return withLock(`${root}.lock`, async () => {
     const inCache = await whatIsWrong(bin);
     if (inCache === undefined) return bin;
+    await installPackages();
     await removeLeftovers(`${root}.part-`);
     const attempts = [`pulumi on PATH: ${onPath.problem}`, `cached copy: ${inCache}`];
     for (const way of [installOfficially, buildFromModuleProxy]) {
@@ -66,7 +67,7 @@ async function findOnPath() {
  * @param {readonly string[]} [more] folders in which its two helpers may be as well
  * @returns {Promise<string | undefined>} undefined: usable
  */
-async function whatIsWrong(bin, more = []) {
+export async function whatIsWrong(bin, more = []) {
   const pulumi = join(bin, "pulumi");
   if (!existsSync(pulumi)) return "not there";
   // `pulumi version` neither needs a backend nor looks for updates.
@@ -79,11 +80,24 @@ async function whatIsWrong(bin, more = []) {
   for (const helper of [LANGUAGE_HOST, DYNAMIC_PROVIDER]) {
     const path = [bin, ...more].map((folder) => join(folder, helper)).find((name) => existsSync(name));
     if (path === undefined) return `${helper} is not beside it`;
+    // The shell takes an empty file for a program that ends well.
+    if (statSync(path).size === 0) return `${path} is empty`;
     if (helper !== LANGUAGE_HOST) continue;
     const start = await capture(path, ["-h"], { timeoutSeconds: 30 });
-    if (start.code > 2) return `${path} does not start: ${lastLines(start.stderr, 2)}`;
+    // Its exit code differs between versions, and half a file that is ended by a signal has none.
+    if (!/usage/i.test(start.stdout + start.stderr))
+      return `${path} does not start: ${lastLines(start.stderr, 2)}`;
   }
   return undefined;
+}
+
+/** Both ways need parts of the npm package @pulumi/pulumi; on a fresh clone there is none yet. */
+async function installPackages() {
+  if (existsSync(join(repositoryFolder, "node_modules", "@pulumi", "pulumi"))) return;
+  const program = join(repositoryFolder, "scripts", "ensure-ready.mjs");
+  const result = await capture(process.execPath, [program, "--install-only"], { show: true });
+  if (result.code !== 0)
+    throw new Error("Cannot set up the Pulumi CLI: its npm package is not installed (see above)");
 }
 
 /** @param {readonly number[]} version */

@@ -11,20 +11,41 @@ type Servers = Readonly<Record<string, VllmServerArgs>>;
 export function declaredServers(): Servers {
   const key = `${pulumi.getProject()}:servers`;
   const text = pulumi.runtime.getConfig(key);
-  if (text === undefined)
-    throw new pulumi.RunError(`Cannot declare servers: no "${key}" in the stack's config`);
-  const servers: unknown = JSON.parse(text);
-  if (!isServers(servers)) {
-    throw new pulumi.RunError(
-      `Cannot declare servers: "${key}" has to be an object of name -> inputs of VllmServer`,
-    );
+  if (text === undefined) throw refusal(key, "nothing", SERVERS);
+  const servers = parsed(text);
+  if (!isObject(servers)) throw refusal(key, kindOf(servers), SERVERS);
+  if (isServers(servers)) return servers;
+  const [name, args] = Object.entries(servers).find(([name, args]) => name === "" || !isObject(args)) ?? [];
+  throw name === ""
+    ? refusal(`a name in ${key}`, "empty", SERVERS)
+    : refusal(`${key}.${name ?? ""}`, kindOf(args), "an object: inputs of VllmServer");
+}
+
+const SERVERS = "an object: name -> inputs of VllmServer (host, model, ...)";
+
+function refusal(path: string, found: string, wanted: string): pulumi.RunError {
+  return new pulumi.RunError(
+    `Cannot declare servers: ${path} of the stack's config is ${found}, need ${wanted}`,
+  );
+}
+
+/** Text that is no JSON is what Pulumi makes of a plain value. Values may be secrets: they are not told. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
-  return servers;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "empty";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
 /** What is in the inputs is for VllmServer to judge: it reports every problem at its path. */
-function isServers(value: unknown): value is Servers {
-  return isObject(value) && Object.values(value).every(isObject);
+function isServers(value: Readonly<Record<string, unknown>>): value is Servers {
+  return Object.entries(value).every(([name, args]) => name !== "" && isObject(args));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -70,6 +70,33 @@ test("stacks: a secret in the config stays one, the rest of the config stays rea
   expect(stdout).toMatch(/apiKey +: \[secret\]/);
   expect(stdout).toMatch(/path: "~\/models\/nvidia\/Kimi-K2\.5-NVFP4"/);
   expect(stdout).not.toContain("sk-secret-1");
+});
+
+test.each([
+  ["of no servers at all", "{}", "vllm-servers:servers of the stack's config is nothing"],
+  [
+    "of plain text",
+    "{ vllm-servers:servers: hello }",
+    "vllm-servers:servers of the stack's config is a string",
+  ],
+  [
+    "of a server without inputs",
+    "{ vllm-servers:servers: { tiny: } }",
+    "vllm-servers:servers.tiny of the stack's config is empty, need an object: inputs of VllmServer",
+  ],
+  [
+    "of an empty name",
+    '{ vllm-servers:servers: { "": { host: gpu1 } } }',
+    "a name in vllm-servers:servers of the stack's config is empty",
+  ],
+])("stacks: a config %s is refused at its path", async (_, config, refusal) => {
+  const copy = copyOfRoot();
+  writeFileSync(join(copy, "stacks", "config", "Pulumi.local.yaml"), `config: ${config}\n`);
+  const own = await projectOf({ copyOf: copy, stack: "local" });
+  const { code, stdout } = await own.preview();
+  expect(code).not.toBe(0);
+  expect(stdout).toContain(`error: Cannot declare servers: ${refusal}`);
+  expect(stdout).not.toContain("unhandled exception");
 });
 
 test("examples/single-server is a whole project", async () => {

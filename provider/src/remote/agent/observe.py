@@ -85,7 +85,7 @@ def _host() -> dict[str, Any]:
         "user": accounts.name_of(os.getuid()),
         "uid": os.getuid(),
         "home": str(paths.home()),
-        "bootId": processes.boot_id(),
+        "bootId": processes.kernel_boot_id(),
         "stateRoot": str(paths.state_root()),
         "pythonVersion": "%d.%d.%d" % sys.version_info[:3],
         "diskFreeBytes": records.free_bytes(paths.state_root()),

@@ -58,12 +58,16 @@ class Process:
 
 
 @cache
+def kernel_boot_id() -> str:
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
 def boot_id() -> str:
     """Names the time for which process numbers mean the same processes: the kernel's boot, and the moment at which
     process 1 began. A container that is started again hands its small numbers out anew within one boot of the kernel.
     """
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        kernel = file.read().strip()
+    kernel = kernel_boot_id()
     first = _stat(1)  # None: hidden from us (hidepid), and so for all who ask here
     return kernel if first is None else f"{kernel}+{_process(1, *first).start_ticks}"
 

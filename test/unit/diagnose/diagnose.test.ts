@@ -95,6 +95,20 @@ describe("how it ended", () => {
     ["SIGTERM while starting", started, null, 15, "TERMINATED_BY_SIGNAL"],
     ["143, as a shell says it", started, 143, null, "TERMINATED_BY_SIGNAL"],
     ["SIGKILL without a word", started, -9, null, "HOST_OOM_KILLED"],
+    [
+      "a crash whose signal is told",
+      `${started}RuntimeError: Engine core initialization failed. Failed core proc(s): {'EngineCore_DP0': -11}\n`,
+      1,
+      null,
+      "UNKNOWN",
+    ],
+    [
+      "a crash of a worker whose signal is told",
+      `${started}Worker proc VllmWorker-1 died unexpectedly (exit code: -6), shutting down executor.\n`,
+      1,
+      null,
+      "UNKNOWN",
+    ],
     ["SIGKILL after an exception", `${started}ZeroDivisionError: x\n`, 137, null, "UNKNOWN"],
     [
       "an empty wrapper",
@@ -244,5 +258,15 @@ test.each([
   expect(of(`${prefix}ERROR 12-01 10:00:00 [x.py:1] ZeroDivisionError: x`)).toMatchObject({
     summary: "vLLM failed with: ZeroDivisionError: x",
     place,
+  });
+});
+
+test("without a word about why, only how it ended is told", () => {
+  const log = "INFO 12-01 10:00:00 [x.py:1] Loading weights took 3 seconds\n";
+  expect(of(log, 139)).toMatchObject({
+    cause: "UNKNOWN",
+    summary: "vLLM ended (signal 11) without saying why",
+    evidence: "INFO 12-01 10:00:00 [x.py:1] Loading weights took 3 seconds",
+    change: null,
   });
 });

@@ -62,7 +62,7 @@ export function diagnose(input: DiagnosisInput): Diagnosis {
       retryable: rule.retryable ?? false,
     };
   }
-  return byEnding(scan, ending) ?? unknown(scan);
+  return byEnding(scan, ending) ?? unknown(scan, ending);
 }
 
 /** Asked to stop, and went in order. A SIGTERM that reaches the engine first leaves an EngineDeadError, so a "failed" mark. */
@@ -109,20 +109,27 @@ function byEnding(scan: Scan, ending: Ending): Diagnosis | null {
   };
 }
 
-/** The first exception that is no wrapper, in its own words. */
-function unknown(scan: Scan): Diagnosis {
-  const evidence = scan.exceptions[0] ?? scan.wrapper ?? scan.marks.get("failed") ?? scan.last ?? null;
-  const words = evidence?.line.text.trim() ?? null;
-  const source = scan.exceptions[0]?.source ?? null;
-  const text = words !== null && source !== null ? `${words}, raised by ${source}` : words;
+/** The first exception that is no wrapper, in its own words; without any, how it ended and no guess why. */
+function unknown(scan: Scan, ending: Ending): Diagnosis {
+  const exception = scan.exceptions[0];
+  const told = exception ?? scan.wrapper ?? scan.marks.get("failed") ?? null;
+  const source = exception?.source ?? null;
   return {
     cause: "UNKNOWN",
-    summary: text === null ? "vLLM ended without a word" : `vLLM failed with: ${text.slice(0, 300)}`,
-    ...placeIn(evidence),
+    summary:
+      told === null
+        ? `vLLM ended (${endedBy(ending)}) without saying why`
+        : `vLLM failed with: ${`${told.line.text.trim()}${source === null ? "" : `, raised by ${source}`}`.slice(0, 300)}`,
+    ...placeIn(told ?? scan.last),
     change: null,
     values: {},
     retryable: false,
   };
+}
+
+function endedBy(ending: Ending): string {
+  const signal = signalOf(ending);
+  return signal === null ? `code ${String(ending.exitCode ?? "unknown")}` : `signal ${String(signal)}`;
 }
 
 function placeIn(seen: SeenLine | null | undefined): Pick<Diagnosis, "evidence" | "logLine" | "place"> {

@@ -36,9 +36,11 @@ export const LIFE_ENDINGS: readonly LifeEnding[] = [
   },
 ];
 
-/** "Failed core proc(s): {}" and "died unexpectedly" with nothing above them. */
+/** "Failed core proc(s): {}" and "died unexpectedly" with nothing above them, and no other end told than the kernel's SIGKILL. */
 function isEmptyWrapper(scan: Scan): boolean {
   const text = scan.marks.get("failed")?.line.text ?? "";
+  const told = /(?:': |exit code: )(-?\d+)/.exec(text)?.[1];
+  if (told !== undefined && told !== "-9") return false;
   // A log whose beginning is missing may have had the reason there.
   return (
     scan.marks.has("progress") &&

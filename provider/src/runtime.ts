@@ -73,8 +73,7 @@ async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
     // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
     changes: result.hasChanges || drift.length > 0 || isProviderNew || renamed !== null,
     replaces: result.replaces,
-    // Asked for by the user (replaceOnChanges): on one machine there is one port, and one server of this name.
-    deleteBeforeReplace: result.replaces.length === 0,
+    deleteBeforeReplace: false,
   };
 }
 

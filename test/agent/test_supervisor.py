@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,6 +141,15 @@ class RestartTest(ActingCase):
         kill(run_record.living(self.run_json(), "leader"))
         run = self.until(lambda: self.run_json() if self.run_json()["generation"] == 2 else None)
         self.assertEqual([(1, None, 9)], [(e["generation"], e["code"], e["signal"]) for e in run["exits"]])
+
+    def test_folders_that_somebody_removed_are_made_again_for_an_automatic_restart(self) -> None:
+        self.start({"log": "hello\n", "exit_after": 3600}, restart=(1, 600, 0))
+        shutil.rmtree(self.state() / "logs")
+        shutil.rmtree(paths.temp_folder(self.server_id))
+        kill(run_record.living(self.run_json(), "leader"))
+        self.until(lambda: (self.state() / "logs" / "2.log").exists() and self.log(2) == "hello\n")
+        self.assertTrue(paths.temp_folder(self.server_id).is_dir())
+        self.assertEqual([1], [entry["generation"] for entry in self.run_json()["exits"]])
 
     def test_records_that_cannot_be_read_do_not_end_the_supervision(self) -> None:
         """As on a home on the network that is away for a while."""

@@ -18,6 +18,7 @@ from agent import (
     logs,
     processes,
     readiness,
+    records,
     restart_policy,
     run_record,
     server_process,
@@ -82,6 +83,9 @@ class Supervisor:
         self.shm_before = shm.present()
         refusal: dict[str, Any] = {}
         try:
+            # Somebody tidied up since: months lie between two starts.
+            records.make_folder(logs.folder(self.plan.server_id))
+            temp_files.prepare(self.plan.temp)
             logs.keep_newest(self.plan.server_id, logs.KEPT - 1)
             log = logs.path(self.plan.server_id, generation)
             self.children.watch(server_process.spawn(self.plan.command, log, self.file.started))

@@ -319,7 +319,7 @@ class ObserveTest(HostCase):
         host = events[-1]["result"]["host"]
         self.assertEqual(
             (host["home"], host["stateRoot"], host["bootId"], host["uid"]),
-            (str(self.home), str(self.state), processes.boot_id(), os.getuid()),
+            (str(self.home), str(self.state), processes.kernel_boot_id(), os.getuid()),
         )
         self.assertEqual(events[-1]["result"]["servers"][0]["executable"]["found"], False)
         self.assertFalse(self.state.exists())

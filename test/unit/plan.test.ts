@@ -83,6 +83,15 @@ describe("plan", () => {
     expect(planFor(plain, { server: crashed, gpus: null })[0]).toEqual({ ...stop, gpuFreeSeconds: 0 });
   });
 
+  it("waits for a fingerprint only where the file sets one, not where some text names it", () => {
+    const fingerprintOf = (configYaml: string): string | null | undefined => {
+      const steps = planFor({ ...plain, launch: { ...launch, configYaml } }, {});
+      return steps.find((step) => step.kind === "wait")?.fingerprint;
+    };
+    expect(fingerprintOf('fingerprint-value: "f00d"\n')).toBe("f00d");
+    expect(fingerprintOf('chat-template: "fingerprint-value: 1"\n')).toBeNull();
+  });
+
   it("gives a long drain the time it was promised", () => {
     const slow = spec({ extraArgs: { "shutdown-timeout": 300 } });
     const steps = plan(

@@ -85,7 +85,8 @@ describe("plan", () => {
 
   it("waits for a fingerprint only where the file sets one, not where some text names it", () => {
     const fingerprintOf = (configYaml: string): string | null | undefined => {
-      const steps = planFor({ ...plain, launch: { ...launch, configYaml } }, {});
+      const desired: Desired = { ...plain, launch: { ...launch, configYaml } };
+      const steps = plan(spec({}), desired, observed({}), owner, []);
       return steps.find((step) => step.kind === "wait")?.fingerprint;
     };
     expect(fingerprintOf('fingerprint-value: "f00d"\n')).toBe("f00d");

@@ -282,7 +282,7 @@ class ObserveTest(HostCase):
         self.server()
         self.supervised()
         whole = {"launch": self.launch(), "run": self.run, "ready": {**READY, "generation": 3}}
-        self.assertEqual(self.status(**{"ready": whole["ready"]}), "ready")
+        self.assertEqual(self.status(ready=whole["ready"]), "ready")
         for name, field, wrong, status in (
             ("run", "generation", "x", "stopped"),
             ("run", "leader", {"pid": "1"}, "stopped"),

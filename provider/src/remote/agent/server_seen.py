@@ -48,7 +48,7 @@ def _is_model_intact(launch: Optional[dict[str, Any]]) -> Optional[bool]:
 
 def _launch(server: Server) -> Optional[dict[str, Any]]:
     launch = server.launch
-    if launch is None or not _LAUNCH_NEEDS <= launch.keys():
+    if launch is None or not launch.keys() >= _LAUNCH_NEEDS:
         return None
     return {
         **{name: launch[name] for name in _LAUNCH_FIELDS},

@@ -3,6 +3,7 @@ import { derivedOutputsKnown, isDerivedOutput } from "./core/derived-outputs";
 import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { withoutMarkedValue } from "./core/secret-marks";
+import type * as HostHooks from "./host-hooks";
 import { fromWire, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
 import { hostIdentity } from "./ssh/host-identity";
@@ -21,7 +22,7 @@ export const v1 = {
 };
 
 /** Loaded by the first hook that needs a host: a preview does without SSH, and without loading it. */
-const hostHooks = (): Promise<typeof import("./host-hooks.js")> => import("./host-hooks.js");
+const hostHooks = (): Promise<typeof HostHooks> => import("./host-hooks.js");
 
 interface CheckResult {
   readonly inputs: Wire;

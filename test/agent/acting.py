@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from agent import apply, events, paths, processes, records, run_record
+from agent.failure import AgentFailure
 
 SCRIPT = Path(__file__).with_name("acting_vllm.py")
 
@@ -172,3 +173,17 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+# Where nobody listens and nobody wants to.
+ELSEWHERE = {"address": "127.0.0.1", "port": 1}
+
+
+class ApplyCase(ActingCase):
+    def refusal(self, *steps: dict[str, Any], **changes: Any) -> AgentFailure:
+        with self.assertRaises(AgentFailure) as caught:
+            self.apply(*steps, **changes)
+        return caught.exception
+
+    def start_step(self, **changes: Any) -> dict[str, Any]:
+        return {"kind": "start", "launch": self.launch({}, **changes)}

@@ -1,103 +1,15 @@
 """observe: the status words, ports and secrets, told from real processes and sockets."""
 
-import json
 import os
 import signal
 
 from agent import observe, paths, processes
 
-from .bed import OWNER, SLEEPER, URN, HostCase, identity, run_agent
-
-ID = OWNER["serverId"]
-
-# A stand-in for vLLM's API server: it binds, says "up" with its port, and listens once it is told to.
-SERVER = """
-import http.server, sys
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(int(sys.argv[1]) if self.path == "/health" else 404)
-        self.end_headers()
-    def log_message(self, *arguments): pass
-sys.argv = ["-", "%d"]
-server = http.server.HTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
-server.allow_reuse_address = True
-server.server_bind()
-print("up")
-print(server.server_port)
-if sys.stdin.readline():
-    server.server_activate()
-    print("listening")
-    server.serve_forever()
-"""
-
-READY = {
-    "readyAt": "t",
-    "startSeconds": 1.5,
-    "modelNames": ["m"],
-    "modelRoot": None,
-    "maxModelLen": 128,
-    "cacheConfig": {},
-    "probe": "completion",
-}
+from .bed import OWNER, SLEEPER, URN, identity, run_agent
+from .observing import ID, READY, ObservedCase
 
 
-class ObserveTest(HostCase):
-    def setUp(self):
-        super().setUp()
-        self.port = 0
-        self.run = {
-            "bootId": processes.boot_id(),
-            "supervisor": {"pid": 1, "startTicks": 1},
-            "leader": None,
-            "sessions": [],
-            "generation": 3,
-            "startedAt": "2026-12-01T10:00:00.000Z",
-            "state": "running",
-            "nextStartAt": None,
-            "exits": [],
-        }
-
-    def server(self, health=200, listens=True):
-        child = self.spawn(SERVER % health)
-        self.port = int(child.stdout.readline())
-        if listens:
-            child.stdin.write(b"go\n")
-            child.stdin.flush()
-            self.assertEqual(child.stdout.readline(), b"listening\n")
-        seen = identity(child.pid)
-        self.run["leader"] = seen
-        self.run["sessions"] = [{"sid": child.pid, "startTicks": seen["startTicks"], "generation": 3}]
-        return child
-
-    def supervised(self):
-        self.run["supervisor"] = identity(self.spawn(SLEEPER).pid)
-
-    def launch(self):
-        return {
-            "fingerprint": "f1",
-            "executable": "/v/bin/vllm",
-            "modelPath": str(self.home / "model"),
-            "configYaml": "a: 1",
-            "environment": {"A": "b"},
-            "gpus": {"kind": "none"},
-            "listen": {"address": "127.0.0.1", "port": self.port},
-            "servedModelNames": ["m"],
-            "restart": {"max": 5, "withinSeconds": 600, "delaySeconds": 1},
-            "drainSeconds": 10,
-            "generation": 1,
-            "gpuUuids": ["GPU-a"],
-            "gpuBaselineMib": {"GPU-a": 4},
-        }
-
-    def observe(self, **query):
-        wanted = {"serverId": ID, "urn": URN, "listen": {"address": "127.0.0.1", "port": self.port or 1}}
-        request = {"servers": [{**wanted, "secretEnvironment": {}, **query}]}
-        return json.loads(json.dumps(observe.run(request)))["servers"][0]
-
-    def status(self, **files):
-        self.record(ID, owner=OWNER, launch=self.launch(), run=self.run, **files)
-        return self.observe()["server"]["status"]
-
+class ObserveTest(ObservedCase):
     def test_nothing_known_is_absent(self):
         for server_id in (None, ID):
             seen = self.observe(serverId=server_id)
@@ -262,44 +174,6 @@ class ObserveTest(HostCase):
         self.server(listens=False)
         unknown = {"free": False, "pid": None, "user": None, "command": None, "serverId": None}
         self.assertEqual(self.observe()["port"], unknown)
-
-    def test_damaged_records_do_not_break_the_observation(self):
-        folder = self.record(ID, owner={"serverId": 1}, launch=["x"], run="y", ready=7)
-        (self.state / "Bad Name").mkdir()
-        (self.state / "Bad Name" / "owner.json").write_text("{}")
-        self.assertEqual(self.observe()["server"]["status"], "absent")
-        (folder / "run.json").write_text("{")
-        self.assertEqual(self.observe(serverId=None)["server"], observe.ABSENT)
-
-    def test_a_server_that_somebody_began_to_stop_is_not_ready_though_it_still_answers(self):
-        self.server()
-        self.supervised()
-        self.assertEqual(self.status(ready={**READY, "generation": 3}), "ready")
-        (self.state / ID / "stop-intent").write_text("{}")
-        self.assertEqual(self.observe()["server"]["status"], "stopped")
-
-    def test_a_record_that_is_json_and_makes_no_sense_counts_as_missing(self):
-        self.server()
-        self.supervised()
-        whole = {"launch": self.launch(), "run": self.run, "ready": {**READY, "generation": 3}}
-        self.assertEqual(self.status(ready=whole["ready"]), "ready")
-        for name, field, wrong, status in (
-            ("run", "generation", "x", "stopped"),
-            ("run", "leader", {"pid": "1"}, "stopped"),
-            ("run", "sessions", [7], "stopped"),
-            ("run", "exits", "none", "stopped"),
-            ("run", "shm", {"a": 1}, "stopped"),
-            ("launch", "listen", {"port": "80"}, "starting"),
-            ("launch", "gpuUuids", 3, "starting"),
-            ("launch", "restart", {"max": None}, "starting"),
-            ("ready", "cacheConfig", ["x"], "starting"),
-        ):
-            self.record(ID, owner=OWNER, **{**whole, name: {**whole[name], field: wrong}})
-            self.assertEqual(self.observe()["server"]["status"], status, (name, field))
-        cut = {name: value for name, value in self.launch().items() if name != "executable"}
-        self.record(ID, **{**whole, "launch": cut, "ready": {"generation": 3}})
-        seen = self.observe()["server"]
-        self.assertEqual((seen["launch"], seen["ready"]), (None, None))
 
     def test_the_whole_way_through_the_agent_tells_the_host(self):
         query = {

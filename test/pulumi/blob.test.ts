@@ -45,6 +45,9 @@ test("check and diff, and so a preview, do without loading SSH", () => {
       console.log(JSON.stringify([before, loaded()]));
     })();
   `;
-  const printed = execFileSync(process.execPath, ["-e", program], { cwd: repositoryFolder, encoding: "utf8" });
+  const printed = execFileSync(process.execPath, ["-e", program], {
+    cwd: repositoryFolder,
+    encoding: "utf8",
+  });
   expect(JSON.parse(printed)).toEqual([false, true]);
 });

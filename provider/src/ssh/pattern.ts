@@ -1,5 +1,5 @@
 /** Whether `text` fits an OpenSSH pattern: * is any run of characters, ? exactly one. Source: ssh_config(5), PATTERNS. */
-export function matchesPattern(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   const source = pattern.replace(/[.*+?^${}()|[\]\\/]/g, (character) => {
     if (character === "*") return ".*";
     return character === "?" ? "." : `\\${character}`;

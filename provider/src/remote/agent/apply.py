@@ -55,9 +55,7 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
         for step in request["steps"]:
             kind = step["kind"]
             if kind == "start":
-                host.enter_context(
-                    lock.held(_host_lock(), request["client"], request["lockWaitSeconds"])
-                )
+                host.enter_context(lock.held(_host_lock(), request["client"], request["lockWaitSeconds"]))
             events.emit({"event": "step", "kind": kind, "state": "begin"})
             result = _carry_out(server_id, step)
             events.emit({"event": "step", "kind": kind, "state": "end"})

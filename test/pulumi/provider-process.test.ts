@@ -84,11 +84,11 @@ test("check names no property, whose value Pulumi would print", async () => {
   expect(JSON.stringify(failures)).not.toContain("sk-123");
 });
 
-test("diff of the same inputs is none, whatever the URN is now", async () => {
+test("diff of the same inputs is none; another URN is a change, which the host's record has to learn", async () => {
   const { inputs } = await provider.check({}, declared);
   const olds = { ...inputs, status: "ready", drift: [], pid: 1 };
   expect(await provider.diff(olds, inputs)).toBe("none");
-  expect(await provider.diff(olds, { ...inputs, __urn: `${URN}2` })).toBe("none");
+  expect(await provider.diff(olds, { ...inputs, __urn: `${URN}2` })).toBe("some");
 });
 
 test("diff says what an update does on the resource's own line, before it returns", async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { descendantsOf, killQuietly } from "./process-tree.ts";
+import { basename } from "node:path";
+import { descendantsOf, executableOf, killQuietly } from "./process-tree.ts";
 
 export interface HostProcess {
   readonly pid: number;
@@ -43,7 +44,7 @@ function isOfHome(pid: string, homes: readonly string[]): boolean {
   // sshd's own children and the programs they run end with their connection.
   return (
     homes.some((home) => environment.includes(`HOME=${home}`)) &&
-    !readQuietly(`/proc/${pid}/cmdline`).includes("sshd")
+    !basename(executableOf(Number(pid)) ?? "").startsWith("sshd")
   );
 }
 

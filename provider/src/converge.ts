@@ -1,3 +1,4 @@
+import { withAnotherLook } from "./another-look";
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
 import { accident, driftOf, takenOver } from "./core/drift";
@@ -16,8 +17,6 @@ import { look } from "./look";
 import type { HostAgent } from "./remote/host-agent";
 import type { WaitResult } from "./remote/protocol";
 
-/** Connection losses and plans that were overtaken; each try looks at the host anew. */
-const MAX_TRIES = 3;
 const LOCK_WAIT_SECONDS = 60;
 /** Time for connecting, file work and the agent itself, beside the waits that have limits of their own. */
 const SLACK_SECONDS = 60;
@@ -51,20 +50,17 @@ export type ConvergeResult =
 /** observe -> plan -> apply -> observe. The same for create and update, whatever is or is not there. */
 export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
   const run = new Run(task);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const observed = await run.once();
-      return { kind: "converged", serverId: run.serverId, observed };
-    } catch (error) {
-      const again = error instanceof VllmServerError && isWorthAnotherLook(error) && attempt < MAX_TRIES;
-      if (!again) return { kind: "failed", serverId: run.serverId, error, touched: run.touched };
-      task.report.info(`${error.details.summary}; the work on the host goes on, looking again`);
-    }
+  try {
+    const observed = await withAnotherLook(
+      () => run.once(),
+      (error) => {
+        task.report.info(`${error.details.summary}; the work on the host goes on, looking again`);
+      },
+    );
+    return { kind: "converged", serverId: run.serverId, observed };
+  } catch (error) {
+    return { kind: "failed", serverId: run.serverId, error, touched: run.touched };
   }
-}
-
-function isWorthAnotherLook(error: VllmServerError): boolean {
-  return error.code === "CONNECTION_LOST" || error.code === "CHANGED_MEANWHILE";
 }
 
 class Run {
@@ -154,15 +150,14 @@ class Run {
     const { spec, agent, report } = this.task;
     report.progress(wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
     const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS * 2;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
+    try {
+      await withAnotherLook(async () => {
         const observed = await this.observe();
         await agent.apply(this.request([stopStep(spec, observed)], observed), limit, () => undefined);
-        return failure;
-      } catch (error) {
-        const again = error instanceof VllmServerError && isWorthAnotherLook(error) && attempt < MAX_TRIES;
-        if (!again) return withUnstopped(failure, error);
-      }
+      });
+      return failure;
+    } catch (error) {
+      return withUnstopped(failure, error);
     }
   }
 

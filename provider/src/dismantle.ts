@@ -1,3 +1,4 @@
+import { withAnotherLook } from "./another-look";
 import { stopStep } from "./core/plan";
 import type { Spec } from "./core/spec";
 import { parseUrn } from "./core/urn";
@@ -24,15 +25,16 @@ export interface DismantleTask {
  * Ends the server and forgets it, in that order and only when the end is proven: no process, no shared memory, GPU memory back at
  * its baseline. A record that is no longer on the host, or that a newer resource took over, is nothing to delete.
  */
-export async function dismantle({
-  spec,
-  urn,
-  serverId,
-  claimId,
-  agent,
-  report,
-  client,
-}: DismantleTask): Promise<void> {
+export function dismantle(task: DismantleTask): Promise<void> {
+  return withAnotherLook(
+    () => once(task),
+    (error) => {
+      task.report.info(`${error.details.summary}; looking again`);
+    },
+  );
+}
+
+async function once({ spec, urn, serverId, claimId, agent, report, client }: DismantleTask): Promise<void> {
   const observed = await look(agent, { spec, urn, serverId });
   if (observed.server.status === "absent") {
     report.info("nothing of it is on the host any more");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { VllmServerError } from "../../provider/src/core/errors";
 import { dismantle } from "../../provider/src/dismantle";
 import { owner, spec } from "../support/host-facts";
 import { ToldHost } from "../support/told-host";
@@ -41,5 +42,26 @@ describe("the end of a server", () => {
     const host = new ToldHost({ owner });
     expect(await end(host, "01de")).toEqual(["a newer resource has taken it over: it is left alone"]);
     expect(host.calls).toEqual(["observe"]);
+  });
+
+  it.each(["CHANGED_MEANWHILE", "CONNECTION_LOST"] as const)("looks again after %s", async (code) => {
+    const host = new ToldHost({ owner }).failing(
+      new VllmServerError({ code, summary: "Cannot stop", retryable: true }),
+    );
+    expect(await end(host, owner.claimId)).toEqual([
+      "Cannot stop; looking again",
+      "stopped in 1 s: 0 processes ended",
+    ]);
+    expect(host.calls).toEqual(["observe", "stop forget", "observe", "stop forget"]);
+  });
+
+  it("is given up after three tries, and at once where another look is of no use", async () => {
+    const failure = (code: "CHANGED_MEANWHILE" | "GPU_MEMORY_HELD"): VllmServerError =>
+      new VllmServerError({ code, summary: "Cannot stop", retryable: true });
+    const [restless, held] = [new ToldHost({ owner }), new ToldHost({ owner })];
+    for (let tries = 1; tries <= 3; tries += 1) restless.failing(failure("CHANGED_MEANWHILE"));
+    await expect(end(restless, owner.claimId)).rejects.toThrow("Cannot stop");
+    await expect(end(held.failing(failure("GPU_MEMORY_HELD")), owner.claimId)).rejects.toThrow("Cannot stop");
+    expect([restless.calls.length, held.calls.length]).toEqual([6, 2]);
   });
 });

@@ -1,7 +1,7 @@
 import { canonicalJson, listedGpuCount } from "./identity";
 import { servedModelNames } from "./derived-outputs";
 import { isRecord } from "./input-json";
-import { NOT_SET, shownPair } from "./diff-values";
+import { HIDDEN, NOT_SET, shownPair } from "./diff-values";
 import { formatPath, isSecretPath, type InputPath } from "./input-path";
 import type { HostSpec, Spec } from "./spec";
 
@@ -56,6 +56,6 @@ export function changesBetween(from: unknown, to: unknown, path: InputPath): rea
 }
 
 function hiddenChange(path: InputPath, from: unknown, to: unknown): Change {
-  const hidden = (value: unknown): string => (value === undefined || value === null ? NOT_SET : "(secret)");
+  const hidden = (value: unknown): string => (value === undefined || value === null ? NOT_SET : HIDDEN);
   return { path: formatPath(path), from: hidden(from), to: hidden(to), isSecret: true };
 }

@@ -1,6 +1,8 @@
 import { canonicalJson } from "./identity";
 
 export const NOT_SET = "(not set)";
+/** In place of a secret that is set. */
+export const HIDDEN = "(secret)";
 
 const SHOWN_CHARACTERS = 60;
 /** Of what two long texts begin with alike; the rest of it is left out. */

@@ -30,6 +30,11 @@ export function wrongNameProblem(path: InputPath, value: unknown, wanted: string
   return composed(formatPath(path), kindOf(value), wanted, false);
 }
 
+/** Of a value that is a secret although its place is none: not even its kind is told. */
+export function secretProblem(path: string, wanted: string): Problem {
+  return composed(path, "a secret (not shown)", wanted, true);
+}
+
 /** For rules that look at more than one input: `found` is told in words. */
 export function ruleProblem(path: string, found: string, wanted: string): Problem {
   return composed(path, found, wanted, false);

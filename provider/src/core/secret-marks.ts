@@ -1,9 +1,9 @@
 import type { Change } from "./diff-compare";
 import { isPlaceOfHost } from "./diff-effects";
-import { NOT_SET } from "./diff-values";
+import { HIDDEN, NOT_SET } from "./diff-values";
 import { isRecord } from "./input-json";
 import { formatPath, pathsOverlap, type InputPath } from "./input-path";
-import type { Problem } from "./input-problem";
+import { secretProblem, type Problem } from "./input-problem";
 
 /**
  * Where the program marked a value secret that is none by itself: paths such as `engine.chatTemplate`. The hooks of a dynamic provider
@@ -19,15 +19,13 @@ export function readMarks(value: unknown): SecretMarks {
 export function withoutMarkedValue(problem: Problem, marks: SecretMarks): Problem {
   const { path } = problem;
   if (problem.isSecret || !isMarked(path, marks)) return problem;
-  const found = "a secret (not shown)";
-  const wanted = problem.wanted.replace(/, here .*$/s, "");
-  return { path, found, wanted, message: `${path}: found ${found}, need ${wanted}`, isSecret: true };
+  return secretProblem(path, problem.wanted.replace(/, here .*$/s, ""));
 }
 
 export function withoutMarkedValues(change: Change, marks: SecretMarks): Change {
   const isWhole = change.path === "host" && marks.some(isPlaceOfHost);
   if (change.isSecret || !(isWhole || isMarked(change.path, marks))) return change;
-  const hidden = (text: string): string => (text === NOT_SET ? NOT_SET : "(secret)");
+  const hidden = (text: string): string => (text === NOT_SET ? NOT_SET : HIDDEN);
   return { path: change.path, from: hidden(change.from), to: hidden(change.to), isSecret: true };
 }
 

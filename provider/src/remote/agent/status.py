@@ -26,7 +26,7 @@ def status_of(server: Server) -> str:
     if not server.is_supervised:
         return _unsupervised(server)
     # A stop that was cut off: it may be draining, /health still 200, and nobody would start it again.
-    if _is_to_stop(server):
+    if stop_intent.is_declared(server.server_id):
         return "stopped"
     state = server.run.get("state")
     if state in _TOLD_BY_SUPERVISOR:
@@ -41,15 +41,11 @@ def _unsupervised(server: Server) -> str:
     if server.members:
         return "orphaned"
     state = (server.run or {}).get("state")
-    if state == "stopped" or _is_to_stop(server):
+    if state == "stopped" or stop_intent.is_declared(server.server_id):
         return "stopped"
     if state == "gave-up" or run_record.is_of_this_boot(server.run):
         return "crashed"
     return "rebooted"
-
-
-def _is_to_stop(server: Server) -> bool:
-    return stop_intent.path(server.server_id).exists()
 
 
 def _running(server: Server) -> str:

@@ -16,6 +16,11 @@ def path(server_id: str) -> Path:
     return paths.server_folder(server_id) / "stop-intent"
 
 
+def is_declared(server_id: str) -> bool:
+    """False where it cannot be looked at: a home on the network that is away for a while is no wish to stop."""
+    return os.path.exists(path(server_id))
+
+
 def declare(server_id: str) -> None:
     """On a full disk too: a server that is in the way must be stoppable."""
     try:

@@ -185,7 +185,7 @@ class Supervisor:
         return False
 
     def _is_unwanted(self) -> bool:
-        return self.children.is_told_to_stop or os.path.lexists(stop_intent.path(self.plan.server_id))
+        return self.children.is_told_to_stop or stop_intent.is_declared(self.plan.server_id)
 
     def _members(self) -> list[processes.Process]:
         """Also what left the session with a clean environment: orphans come to this process, and nobody else's do."""

@@ -3,12 +3,10 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { HostProcess } from "../support/host-processes";
-import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { commandOf, descendantsOf, killQuietly, startOf } from "../support/process-tree";
 import type { RunningPulumi, StateResource } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
 
 /** What can go wrong around a server: nothing is lost, nothing is left, nobody else is hurt, and the next run goes on. */
 
@@ -17,12 +15,7 @@ let tiny: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   bed = await gpuHost();
-  tiny = {
-    model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
-    vllm: { executable: bed.executable },
-    listen: { port: await freePort("127.0.0.1") },
-    environment: { STAND_IN_START_SECONDS: "1" },
-  };
+  tiny = await bed.tinyServer(1);
 });
 
 afterAll(async () => {

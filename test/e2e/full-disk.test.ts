@@ -2,9 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
-import { freePort } from "../support/sshd";
 
 /** HOME of the host on a disk of 1 MiB. Where nothing can be mounted, test/agent/test_full_disk.py stands for it. */
 
@@ -48,12 +46,7 @@ function empty(): void {
 describe("a host whose disk is full", () => {
   it("starts nothing, keeps what runs, and lets go of it", async (context) => {
     context.skip(!isMounted, "no right to mount a small disk");
-    const server = {
-      model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
-      vllm: { executable: bed.executable },
-      listen: { port: await freePort("127.0.0.1") },
-      environment: { STAND_IN_START_SECONDS: "0.5" },
-    };
+    const server = await bed.tinyServer(0.5);
     const full =
       /Cannot \S.*: the disk or quota is full \(\d+ bytes free\), need room\n.*\n\s+change: free space there, then try again/;
     await bed.declare({ full: server });

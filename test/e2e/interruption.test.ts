@@ -1,23 +1,15 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HostProcess } from "../support/host-processes";
-import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { descendantsOf } from "../support/process-tree";
-import { freePort } from "../support/sshd";
 
 let bed: GpuHost;
 let inputs: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   bed = await gpuHost();
-  inputs = {
-    model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
-    vllm: { executable: bed.executable },
-    environment: { STAND_IN_START_SECONDS: "6" },
-    listen: { port: await freePort("127.0.0.1") },
-  };
+  inputs = await bed.tinyServer(6);
 });
 
 afterAll(async () => {

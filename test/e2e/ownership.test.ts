@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { freePort } from "../support/sshd";
 
@@ -14,13 +13,7 @@ let tiny: Inputs;
 
 beforeAll(async () => {
   bed = await gpuHost();
-  tiny = {
-    host: bed.host,
-    model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
-    vllm: { executable: bed.executable },
-    listen: { port: await freePort("127.0.0.1") },
-    environment: { STAND_IN_START_SECONDS: "1" },
-  };
+  tiny = { host: bed.host, ...(await bed.tinyServer(1)) };
 });
 
 afterAll(async () => {

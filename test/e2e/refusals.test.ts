@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { freePort } from "../support/sshd";
 
@@ -9,11 +7,7 @@ let tiny: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   bed = await gpuHost();
-  tiny = {
-    model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
-    vllm: { executable: bed.executable },
-    listen: { port: await freePort("127.0.0.1") },
-  };
+  tiny = await bed.tinyServer();
 });
 
 afterAll(async () => {

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeBed, type Bed } from "./bed.ts";
+import { TINY_LLAMA, writeCheckpoint } from "./checkpoints.ts";
+import { freePort } from "./sshd.ts";
 import { layOutStandIn } from "./stand-in.ts";
 
 /** A host of one's own with the stand-in vLLM and eight stand-in GPUs. */
@@ -15,6 +17,8 @@ export interface GpuHost extends Bed {
   gpuMemoryMib(): readonly number[];
   /** MiB an idle GPU shows. */
   readonly idleMib: number;
+  /** Inputs of a small server with the checkpoint "tiny" and a free port; it starts within 2 s, or within `startSeconds`. */
+  tinyServer(startSeconds?: number): Promise<Readonly<Record<string, unknown>>>;
   /** Folders of servers in the tool's state on the host. */
   serverFolders(): readonly string[];
 }
@@ -36,6 +40,14 @@ export async function gpuHost(options: { readonly version?: string } = {}): Prom
     nvidiaSmi,
     gpuMemoryMib,
     idleMib: gpuMemoryMib()[0] ?? 0,
+    tinyServer: async (startSeconds) => ({
+      model: { path: writeCheckpoint(join(bed.folder, "tiny"), { "config.json": TINY_LLAMA }) },
+      vllm: { executable },
+      listen: { port: await freePort("127.0.0.1") },
+      ...(startSeconds === undefined
+        ? {}
+        : { environment: { STAND_IN_START_SECONDS: String(startSeconds) } }),
+    }),
     serverFolders: () => readdirSync(state).filter((name) => /-[0-9a-f]{8}$/.test(name)),
     close: async () => {
       try {

@@ -122,6 +122,8 @@ class Run {
     const result = await agent.apply(this.request(steps, observed), limit, (event) => {
       live.take(event);
     });
+    const started = result.steps.find((step) => step.kind === "start")?.start;
+    for (const note of started?.notes ?? []) report.info(note);
     const last = result.steps.at(-1);
     if (last?.kind !== "wait") return;
     if (last.wait.outcome === "ready") {
@@ -134,7 +136,7 @@ class Run {
       host: spec.host,
       port: spec.listen.port,
       vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
-      logPath: result.steps.find((step) => step.kind === "start")?.start.logPath ?? observed.server.logPath,
+      logPath: started?.logPath ?? observed.server.logPath,
     });
     throw await this.giveBack(last.wait, failure);
   }

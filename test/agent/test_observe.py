@@ -62,6 +62,14 @@ class ObserveTest(ObservedCase):
         self.record(ID, launch=self.launch(), run=self.run, policy=standing)
         self.assertEqual(self.observe()["server"]["launch"]["restart"], standing)
 
+    def test_a_launch_of_an_earlier_version_was_the_supervisors(self):
+        new = ("manager", "managerWish", "startOnBoot", "logs")
+        launch = {name: value for name, value in self.launch().items() if name not in new}
+        self.record(ID, launch=launch, run=self.run)
+        seen = self.observe()["server"]
+        told = ("process", "auto", None, None)
+        self.assertEqual((seen["manager"], *(seen["launch"][name] for name in new)), ("process", *told))
+
     def test_a_health_check_that_fails_is_unresponsive(self):
         self.server(health=503)
         self.supervised()
@@ -124,6 +132,7 @@ class ObserveTest(ObservedCase):
             [(child.pid, child.pid, os.getuid())],
         )
         kept = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames", "restart", "gpuUuids")
+        kept += ("manager", "managerWish", "startOnBoot", "logs")
         self.assertEqual(
             seen["server"],
             {
@@ -131,6 +140,8 @@ class ObserveTest(ObservedCase):
                 "owner": OWNER,
                 "generation": 3,
                 "launch": {name: self.launch()[name] for name in kept},
+                "manager": "process",
+                "unit": None,
                 "leader": leader,
                 "startedAt": self.run["startedAt"],
                 "ready": ready,

@@ -22,6 +22,7 @@ export function hostSpec(given: Partial<HostSpec> & { readonly host: string }): 
     knownHostsFile: null,
     sshConfigFile: "none",
     python: null,
+    sudo: "auto",
     ...given,
   };
 }

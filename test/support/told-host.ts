@@ -26,6 +26,7 @@ export class ToldHost implements HostAgent {
   readonly #facts: Partial<Observed>;
   #waits: WaitResult[] = [];
   #isDoomed = false;
+  #notes: readonly string[] = [];
   #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
 
   constructor(server: Partial<ServerSeen> = {}, facts: Partial<Observed> = {}) {
@@ -49,6 +50,12 @@ export class ToldHost implements HostAgent {
   /** Whatever becomes ready next is gone right after. */
   dyingOnceReady(): this {
     this.#isDoomed = true;
+    return this;
+  }
+
+  /** The next starts say this beside. */
+  noting(...notes: readonly string[]): this {
+    this.#notes = notes;
     return this;
   }
 
@@ -93,7 +100,8 @@ export class ToldHost implements HostAgent {
         const parts = { owner: this.#server.owner, status: "starting" as const, ready: null, generation: 1 };
         const desired = { launch: step.launch, overlay: null, warnings: [] };
         this.#server = runningServer(desired, { ...parts, logPath: "/1.log" });
-        return { kind: "start", start: { generation: 1, pid: 4242, gpuUuids: ["GPU-0"], logPath: "/1.log" } };
+        const begun = { generation: 1, pid: 4242, gpuUuids: ["GPU-0"], logPath: "/1.log" };
+        return { kind: "start", start: { ...begun, manager: "process", notes: [...this.#notes] } };
       }
       case "wait": {
         const wait = this.#waits.shift() ?? { outcome: "ready", ready: PROVEN };

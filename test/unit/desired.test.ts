@@ -125,8 +125,22 @@ describe("desiredState", () => {
   it.each<[string, Partial<Spec>]>([
     ["timeouts", { timeouts: { connect: 1, ready: 2, stop: 3 } }],
     ["readiness", { readiness: { probe: "chat" } }],
-    ["the restart policy", { service: { restart: { max: 0, withinSeconds: 1, delaySeconds: 1 } } }],
-    ["the way to the host", { host: { ...spec().host, host: "gpu1.lan", port: 2222, password: "p" } }],
+    [
+      "how the process is looked after",
+      {
+        service: {
+          manager: "process",
+          startOnBoot: false,
+          restart: { max: 0, withinSeconds: 1, delaySeconds: 1 },
+          logs: { keep: 1, maxBytes: 2 ** 20 },
+        },
+      },
+    ],
+    ["onDelete", { onDelete: { unreachableHost: "forget" } }],
+    [
+      "the way to the host",
+      { host: { ...spec().host, host: "gpu1.lan", port: 2222, password: "p", sudo: "never" } },
+    ],
     ["apiKey, which is compared on the host", { apiKey: "sk-1" }],
     ["environment, which is compared on the host", { environment: { HF_TOKEN: "hf" } }],
     ["kvCacheDtype spelled out as its default", { kvCacheDtype: "auto" }],

@@ -58,6 +58,7 @@ const CHANGES: readonly (readonly [keyof typeof EFFECTS, object, object, string]
   ["service", {}, { service: { restart: { max: 0 } } }, "service.restart.max"],
   ["readiness", {}, { readiness: { probe: "chat" } }, "readiness.probe"],
   ["timeouts", {}, { timeouts: { ready: 900 } }, "timeouts.ready"],
+  ["onDelete", {}, { onDelete: { unreachableHost: "forget" } }, "onDelete.unreachableHost"],
 ];
 
 describe("a changed input", () => {
@@ -117,7 +118,13 @@ describe("the same said in another way is no change", () => {
     [
       {},
       {
-        service: { restart: { max: 5, withinSeconds: 600, delaySeconds: 5 } },
+        service: {
+          manager: "auto",
+          startOnBoot: true,
+          restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },
+          logs: { keep: 5, maxBytes: 104857600 },
+        },
+        onDelete: { unreachableHost: "fail" },
         readiness: { probe: "auto" },
         environment: {},
       },

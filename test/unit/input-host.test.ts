@@ -47,6 +47,7 @@ describe("host object", () => {
       knownHostsFile: "/k",
       sshConfigFile: "/c",
       python: "/usr/bin/python3.12",
+      sudo: "never" as const,
       proxy: "jump@bastion:22",
     };
     const { perDialTimeout, proxy: _proxy, ...same } = host;

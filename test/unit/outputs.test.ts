@@ -27,6 +27,9 @@ describe("outputs", () => {
       startDurationSeconds: 312,
       pid: 4242,
       bootId: "boot-1",
+      manager: "process",
+      serviceName: null,
+      startsOnBoot: false,
     });
   });
 
@@ -51,6 +54,19 @@ describe("outputs", () => {
       startDurationSeconds: null,
       pid: null,
       bootId: null,
+      manager: null,
+      serviceName: null,
+      startsOnBoot: false,
+    });
+  });
+
+  it.each([true, false])("name the unit that looks after it, and whether it is enabled: %s", (isEnabled) => {
+    const unit = { name: "pulumi-vllm-kimi-0a1b2c3d.service", isEnabled, isEdited: false };
+    const server = runningServer(desired, { manager: "systemd", unit });
+    expect(serverOutputs(spec(), observed({ server }), "f00d")).toMatchObject({
+      manager: "systemd",
+      serviceName: unit.name,
+      startsOnBoot: isEnabled,
     });
   });
 

@@ -111,9 +111,31 @@ describe("problems", () => {
     [{ port: 8000 }, "port: found 8000, need listen.port or host.port"],
     [{ stream_interval: 4 }, 'stream_interval: found 4, need extraArgs["stream-interval"]'],
     [{ env: {} }, "env: found an object, need environment (the nearest known name)"],
+    [
+      { service: { manger: "auto", logs: { kep: 1 } } },
+      "service.logs.kep: found 1, need service.logs.keep (the nearest known name)",
+      "service.manger: found text, need service.manager (the nearest known name)",
+    ],
+    [{ manager: "systemd" }, "manager: found text, need service.manager"],
+    [
+      { service: { manager: "systemd_user" } },
+      'service.manager: found "systemd_user", need one of "auto", "systemd", "systemd-user", "process", here "systemd-user"',
+    ],
+    [
+      { onDelete: { unreachable: "forget" } },
+      "onDelete.unreachable: found text, need onDelete.unreachableHost (the nearest known name)",
+    ],
+    [
+      { onDelete: { unreachableHost: "forgets" } },
+      'onDelete.unreachableHost: found "forgets", need one of "fail", "forget", here "forget"',
+    ],
+    [
+      { service: { logs: { maxBytes: "100M" } } },
+      'service.logs.maxBytes: found "100M", need a whole number of at least 1048576 (bytes of one log; 1 MiB = 1048576), here 104857600',
+    ],
     [{ vllm: { exe: "/v" } }, "vllm.exe: found text, need vllm.executable (the nearest known name)"],
-  ])("name what was probably meant: %j", (inputs, message) => {
-    expect(problems(inputs)).toEqual([message]);
+  ])("name what was probably meant: %j", (inputs, ...messages) => {
+    expect(problems(inputs)).toEqual(messages);
   });
 
   it.each([
@@ -137,6 +159,12 @@ describe("problems", () => {
     [{ readiness: { probe: "ping" } }, "readiness.probe"],
     [{ timeouts: { ready: 0 } }, "timeouts.ready"],
     [{ service: { restart: { max: -1 } } }, "service.restart.max"],
+    [{ service: { manager: "openrc" } }, "service.manager"],
+    [{ service: { startOnBoot: "true" } }, "service.startOnBoot"],
+    [{ service: { logs: { keep: 0 } } }, "service.logs.keep"],
+    [{ service: { logs: { keep: 1001 } } }, "service.logs.keep"],
+    [{ service: { logs: { maxBytes: 2 ** 20 - 1 } } }, "service.logs.maxBytes"],
+    [{ host: { host: "gpu1", sudo: true } }, "host.sudo"],
     [{ configOverrides: { quantization_config: {} } }, "configOverrides.quantization_config"],
     [
       { configOverrides: { text_config: { compression_config: {} } } },

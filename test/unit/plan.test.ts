@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
-import type { ServerStatus } from "../../provider/src/core/observed";
+import { serverSeenSchema, type ServerStatus } from "../../provider/src/core/observed";
 import { plan } from "../../provider/src/core/plan";
-import type { OverlayStep, StartStep, StopStep, WaitStep } from "../../provider/src/core/step";
+import type { ManagerKind, ManagerWish } from "../../provider/src/core/spec";
+import type { OverlayStep, PolicyStep, StartStep, StopStep, WaitStep } from "../../provider/src/core/step";
 import { absentServer, launch, observed, owner, runningServer, spec } from "../support/host-facts";
 
 const overlay: OverlayStep = {
@@ -15,6 +16,13 @@ const overlay: OverlayStep = {
 const plain: Desired = { launch, overlay: null, warnings: [] };
 const patched: Desired = { launch, overlay, warnings: [] };
 const unconfirmed = { ...owner, confirmed: false };
+const policy: PolicyStep = {
+  kind: "policy",
+  restart: launch.restart,
+  startOnBoot: launch.startOnBoot,
+  logs: launch.logs,
+  configYaml: launch.configYaml,
+};
 const start: StartStep = { kind: "start", launch };
 const stop: StopStep = { kind: "stop", drainSeconds: 20, killAfterSeconds: 120, gpuFreeSeconds: 60 };
 const wait: WaitStep = {
@@ -43,10 +51,44 @@ describe("plan", () => {
     ]);
   });
 
-  it("changes the restart policy of a running server without a restart", () => {
-    const restart = { max: 0, withinSeconds: 600, delaySeconds: 5 };
-    const desired: Desired = { ...plain, launch: { ...launch, restart } };
-    expect(planFor(desired, { server: runningServer(plain) })).toEqual([{ kind: "policy", restart }]);
+  it.each([
+    { restart: { max: 0, withinSeconds: 600, delaySeconds: 5 } },
+    { startOnBoot: false },
+    { logs: { keep: 1, maxBytes: 104_857_600 } },
+  ])("changes %j of a running server without a restart", (wish) => {
+    const desired: Desired = { ...plain, launch: { ...launch, ...wish } };
+    expect(planFor(desired, { server: runningServer(plain) })).toEqual([{ ...policy, ...wish }]);
+  });
+
+  it("says all of it once to a server of a version that did not know boot and logs", () => {
+    const running = runningServer(plain);
+    const { startOnBoot: _, logs: __, manager: ___, managerWish: ____, ...earlier } = running.launch ?? {};
+    const server = serverSeenSchema.parse({ ...running, launch: earlier });
+    expect(planFor(plain, { server })).toEqual([policy]);
+  });
+
+  it.each([
+    ["edited", { isEnabled: true, isEdited: true }, [policy]],
+    ["disabled", { isEnabled: false, isEdited: false }, [policy]],
+    ["as installed", { isEnabled: true, isEdited: false }, []],
+  ])("repairs without a restart a unit that is %s", (_what, unit, steps) => {
+    const server = runningServer(plain, { manager: "systemd", unit: { name: "kimi.service", ...unit } });
+    expect(planFor(plain, { server })).toEqual(steps);
+  });
+
+  it.each<[ManagerWish, ManagerKind, boolean]>([
+    ["auto", "process", true],
+    ["auto", "systemd-user", true],
+    ["process", "process", true],
+    ["process", "systemd", false],
+    ["systemd", "process", false],
+  ])("with the manager %s wished, a server of %s fits: %s", (wish, manager, fits) => {
+    const desired: Desired = { ...plain, launch: { ...launch, manager: wish } };
+    const running = runningServer(plain);
+    const server = { ...running, launch: running.launch && { ...running.launch, manager } };
+    expect(planFor(desired, { server })).toEqual(
+      fits ? [] : [stop, { kind: "start", launch: desired.launch }, wait],
+    );
   });
 
   it("builds the overlay before it stops what runs, and starts after", () => {

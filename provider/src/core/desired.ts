@@ -75,7 +75,11 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     gpuNames: flags.has("device-ids") ? "uuid" : "index",
     listen: spec.listen,
     servedModelNames: servedModelNames(spec),
+    manager: spec.service.manager,
+    sudo: spec.host.sudo,
+    startOnBoot: spec.service.startOnBoot,
     restart: spec.service.restart,
+    logs: spec.service.logs,
     drainSeconds,
   };
   return {

@@ -22,10 +22,18 @@ export const EFFECTS: Readonly<Record<InputName, Effect>> = {
   service: "live",
   readiness: "live",
   timeouts: "live",
+  onDelete: "live",
+};
+
+/** Members that mean something else than their input. */
+const EFFECTS_BELOW: Readonly<Record<string, Effect>> = {
+  "service.manager": "restart",
 };
 
 /** By the input that a path begins with; a change that stands at no input ("") may be any of them. */
 export function effectOf(path: string): Effect {
+  const below = Object.entries(EFFECTS_BELOW).find(([place]) => pathsOverlap(place, path));
+  if (below !== undefined) return below[1];
   const name = path === "" ? undefined : INPUT_NAMES.find((input) => pathsOverlap(input, path));
   return name === undefined ? "restart" : EFFECTS[name];
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
+import { choice, integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
 import { DEFAULTS, type HostSpec } from "./spec";
 
 /** The parts of "user@host:port"; null: it is no such text. IPv6 with a port needs brackets. */
@@ -65,6 +65,7 @@ const connection = {
   knownHostsFile: text("the path of a known_hosts file on this machine").nullish(),
   sshConfigFile: text("the path of an ssh_config file on this machine").nullish(),
   python: text("the path of a Python on the host").nullish(),
+  sudo: choice<HostSpec["sudo"]>(["auto", "never"]).nullish(),
 };
 
 /** Names below `host` and `host.proxy`. */
@@ -117,6 +118,7 @@ function fromObject(
     knownHostsFile: given.knownHostsFile ?? null,
     sshConfigFile: given.sshConfigFile ?? null,
     python: given.python ?? null,
+    sudo: given.sudo ?? DEFAULTS.sudo,
   };
 }
 

@@ -6,7 +6,7 @@ import { isSameName, kebabCase, nearestName } from "./input-names";
 import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath, type InputPath } from "./input-path";
 import { ABOUT_NAME, problemAt, wrongNameProblem, type Problem } from "./input-problem";
-import { listenSchema, readinessSchema, serviceSchema, timeoutsSchema, vllmSchema } from "./input-server";
+import * as server from "./input-server";
 import { NEWEST_FLAGS } from "./vllm-flags-table";
 
 /** What zod says of one input -> problems at property paths. Every schema's error message is what is wanted there. */
@@ -74,12 +74,14 @@ function valueAt(root: unknown, path: InputPath): unknown {
 /** Names below each input that is an object of fixed members. */
 const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["model", ["path"]],
-  ["vllm", Object.keys(vllmSchema.shape)],
-  ["listen", Object.keys(listenSchema.shape)],
-  ["service", Object.keys(serviceSchema.shape)],
-  ["service.restart", ["max", "withinSeconds", "delaySeconds"]],
-  ["readiness", Object.keys(readinessSchema.shape)],
-  ["timeouts", Object.keys(timeoutsSchema.shape)],
+  ["vllm", Object.keys(server.vllmSchema.shape)],
+  ["listen", Object.keys(server.listenSchema.shape)],
+  ["service", Object.keys(server.serviceSchema.shape)],
+  ["service.restart", server.RESTART_NAMES],
+  ["service.logs", server.LOGS_NAMES],
+  ["readiness", Object.keys(server.readinessSchema.shape)],
+  ["timeouts", Object.keys(server.timeoutsSchema.shape)],
+  ["onDelete", Object.keys(server.onDeleteSchema.shape)],
 ]);
 
 function namesAt(path: InputPath): readonly string[] {

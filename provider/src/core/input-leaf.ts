@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nearestName } from "./input-names";
 
 /** What a value has to be, in words; a function where the words depend on what was found. */
 type Wanted = string | ((value: unknown) => string);
@@ -42,6 +43,18 @@ export function boolean(): z.ZodType<boolean> {
   return leaf(
     (value) => (value === "true" || value === "false" ? `${value} without quotes` : "true or false"),
     (value) => typeof value === "boolean",
+  );
+}
+
+/** One of a few names; the nearest one is told. */
+export function choice<T extends string>(names: readonly T[]): z.ZodType<T> {
+  const all = `one of ${names.map((name) => JSON.stringify(name)).join(", ")}`;
+  return leaf(
+    (value) => {
+      const nearest = typeof value === "string" ? nearestName(value, names) : null;
+      return nearest === null ? all : `${all}, here ${JSON.stringify(nearest)}`;
+    },
+    (value) => names.some((name) => name === value),
   );
 }
 

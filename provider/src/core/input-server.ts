@@ -1,6 +1,16 @@
 import { z } from "zod";
-import { boolean, hostPath, integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
-import type { ProbeKind } from "./spec";
+import {
+  boolean,
+  choice,
+  hostPath,
+  integer,
+  isInteger,
+  isText,
+  leaf,
+  MOST_SECONDS,
+  number,
+} from "./input-leaf";
+import { MANAGERS, type ManagerWish, type ProbeKind, type Spec } from "./spec";
 
 export const modelSchema = z
   .strictObject(
@@ -67,33 +77,50 @@ function isGpuList(value: unknown): boolean {
   return isEachOne && new Set(value).size === value.length;
 }
 
-export const serviceSchema = z.strictObject(
+const restartSchema = z.strictObject(
   {
-    restart: z
-      .strictObject(
-        {
-          max: integer("automatic restarts within the window; 0 = never", 0).nullish(),
-          withinSeconds: seconds().nullish(),
-          delaySeconds: number(
-            `seconds of at least 0, at most ${String(MOST_SECONDS)}`,
-            (value) => value >= 0 && value <= MOST_SECONDS,
-          ).nullish(),
-        },
-        { error: "an object such as { max: 5, withinSeconds: 600, delaySeconds: 5 }" },
-      )
-      .nullish(),
-  },
-  { error: "an object such as { restart: { max: 5 } }" },
-);
-
-const PROBES: readonly ProbeKind[] = ["auto", "completion", "chat", "embedding", "health"];
-
-export const readinessSchema = z.strictObject(
-  {
-    probe: leaf<ProbeKind>(`one of ${PROBES.map((probe) => JSON.stringify(probe)).join(", ")}`, (value) =>
-      PROBES.some((probe) => probe === value),
+    max: integer("automatic restarts within the window; 0 = never", 0).nullish(),
+    withinSeconds: seconds().nullish(),
+    delaySeconds: number(
+      `seconds of at least 0, at most ${String(MOST_SECONDS)}`,
+      (value) => value >= 0 && value <= MOST_SECONDS,
     ).nullish(),
   },
+  { error: "an object such as { max: 5, withinSeconds: 600, delaySeconds: 5 }" },
+);
+
+/** A start writes hundreds of lines: below a MiB its beginning could be gone before it has failed. */
+const LEAST_LOG_BYTES = 2 ** 20;
+
+const logsSchema = z.strictObject(
+  {
+    keep: integer("starts whose logs stay", 1, 1000).nullish(),
+    maxBytes: integer("bytes of one log; 1 MiB = 1048576", LEAST_LOG_BYTES).nullish(),
+  },
+  { error: "an object such as { keep: 5, maxBytes: 104857600 }" },
+);
+
+export const serviceSchema = z.strictObject(
+  {
+    manager: choice<ManagerWish>(["auto", ...MANAGERS]).nullish(),
+    startOnBoot: boolean().nullish(),
+    restart: restartSchema.nullish(),
+    logs: logsSchema.nullish(),
+  },
+  { error: 'an object such as { manager: "auto", restart: { max: 5 } }' },
+);
+
+/** Names below `service.restart` and `service.logs`. */
+export const RESTART_NAMES: readonly string[] = Object.keys(restartSchema.shape);
+export const LOGS_NAMES: readonly string[] = Object.keys(logsSchema.shape);
+
+export const onDeleteSchema = z.strictObject(
+  { unreachableHost: choice<Spec["onDelete"]["unreachableHost"]>(["fail", "forget"]).nullish() },
+  { error: 'an object such as { unreachableHost: "forget" }' },
+);
+
+export const readinessSchema = z.strictObject(
+  { probe: choice<ProbeKind>(["auto", "completion", "chat", "embedding", "health"]).nullish() },
   { error: 'an object such as { probe: "completion" }' },
 );
 

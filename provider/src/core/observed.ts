@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MANAGERS } from "./spec";
 
 /** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
 
@@ -52,6 +53,8 @@ const gpuSchema = z.object({
 });
 export type GpuSeen = z.infer<typeof gpuSchema>;
 
+export const managerSchema = z.enum(MANAGERS);
+
 const exitSchema = z.object({
   generation: z.number(),
   code: z.number().nullable(),
@@ -89,7 +92,7 @@ export const serverStatusSchema = z.enum([
 ]);
 export type ServerStatus = z.infer<typeof serverStatusSchema>;
 
-const serverSeenSchema = z.object({
+export const serverSeenSchema = z.object({
   status: serverStatusSchema,
   owner: ownerRecordSchema.nullable(),
   /** Starts counted so far, automatic ones too; 0 = never started. Log of the newest: logs/<generation>.log */
@@ -104,8 +107,18 @@ const serverSeenSchema = z.object({
       servedModelNames: z.array(z.string()),
       restart: z.object({ max: z.number(), withinSeconds: z.number(), delaySeconds: z.number() }),
       gpuUuids: z.array(z.string()),
+      /** Earlier versions knew the supervisor alone, and recorded none. */
+      manager: managerSchema.default("process"),
+      managerWish: z.enum(["auto", ...MANAGERS]).default("auto"),
+      /** null: of an earlier version, which knew neither. */
+      startOnBoot: z.boolean().nullable().default(null),
+      logs: z.object({ keep: z.number(), maxBytes: z.number() }).nullable().default(null),
     })
     .nullable(),
+  /** Who looks after it; null: never started. */
+  manager: managerSchema.nullable(),
+  /** Its systemd unit; null where there is none. */
+  unit: z.object({ name: z.string(), isEnabled: z.boolean(), isEdited: z.boolean() }).nullable(),
   leader: z.object({ pid: z.number(), startTicks: z.number() }).nullable(),
   /** ISO 8601, UTC, of the newest start. */
   startedAt: z.string().nullable(),

@@ -35,6 +35,9 @@ export function serverOutputs(
     startDurationSeconds: ready?.startSeconds ?? null,
     pid: server.leader?.pid ?? null,
     bootId: server.leader === null ? null : observed.host.bootId,
+    manager: server.manager,
+    serviceName: server.unit?.name ?? null,
+    startsOnBoot: server.unit?.isEnabled ?? false,
   };
 }
 

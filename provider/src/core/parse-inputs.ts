@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { environmentSchema } from "./input-environment";
 import { engineSchema, jsonObjectSchema } from "./input-engine";
 import { extraArgsSchema } from "./input-extra-args";
@@ -9,7 +10,7 @@ import { INPUT_RULES } from "./input-rules";
 import * as server from "./input-server";
 import { withoutUnknowns } from "./input-unknowns";
 import { gpusNeeded } from "./identity";
-import { DEFAULTS, type GpuWish, type Spec } from "./spec";
+import { DEFAULTS, type GpuWish, type ServiceSpec, type Spec } from "./spec";
 
 export type { Problem } from "./input-problem";
 export { INPUT_NAMES, inputsOf } from "./input-reader";
@@ -38,7 +39,7 @@ function readSpec(reader: InputReader): Spec {
   const engine = reader.optional("engine", engineSchema) ?? {};
   const extraArgs = reader.optional("extraArgs", extraArgsSchema) ?? {};
   const listen = reader.optional("listen", server.listenSchema);
-  const restart = reader.optional("service", server.serviceSchema)?.restart;
+  const service = reader.optional("service", server.serviceSchema);
   const timeouts = reader.optional("timeouts", server.timeoutsSchema);
   return {
     host: reader.required("host", hostSchema) ?? UNKNOWN_HOST,
@@ -61,18 +62,37 @@ function readSpec(reader: InputReader): Spec {
       reader.optional("allowUnauthenticated", server.allowUnauthenticatedSchema) ??
       DEFAULTS.allowUnauthenticated,
     apiKey: reader.optional("apiKey", server.apiKeySchema) ?? null,
-    service: {
-      restart: {
-        max: restart?.max ?? DEFAULTS.restart.max,
-        withinSeconds: restart?.withinSeconds ?? DEFAULTS.restart.withinSeconds,
-        delaySeconds: restart?.delaySeconds ?? DEFAULTS.restart.delaySeconds,
-      },
-    },
+    service: serviceSpec(service ?? {}),
     readiness: { probe: reader.optional("readiness", server.readinessSchema)?.probe ?? DEFAULTS.probe },
     timeouts: {
       connect: timeouts?.connect ?? DEFAULTS.timeouts.connect,
       ready: timeouts?.ready ?? DEFAULTS.timeouts.ready,
       stop: timeouts?.stop ?? DEFAULTS.timeouts.stop,
+    },
+    onDelete: {
+      unreachableHost:
+        reader.optional("onDelete", server.onDeleteSchema)?.unreachableHost ?? DEFAULTS.unreachableHost,
+    },
+  };
+}
+
+function serviceSpec({
+  manager,
+  startOnBoot,
+  restart,
+  logs,
+}: z.output<typeof server.serviceSchema>): ServiceSpec {
+  return {
+    manager: manager ?? DEFAULTS.manager,
+    startOnBoot: startOnBoot ?? DEFAULTS.startOnBoot,
+    restart: {
+      max: restart?.max ?? DEFAULTS.restart.max,
+      withinSeconds: restart?.withinSeconds ?? DEFAULTS.restart.withinSeconds,
+      delaySeconds: restart?.delaySeconds ?? DEFAULTS.restart.delaySeconds,
+    },
+    logs: {
+      keep: logs?.keep ?? DEFAULTS.logs.keep,
+      maxBytes: logs?.maxBytes ?? DEFAULTS.logs.maxBytes,
     },
   };
 }

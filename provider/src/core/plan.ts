@@ -1,7 +1,7 @@
 import { drainSecondsOf, type Desired } from "./desired";
-import type { Observed, OwnerRecord } from "./observed";
-import type { Spec } from "./spec";
-import type { Step, StopStep, WaitStep } from "./step";
+import type { Observed, OwnerRecord, ServerSeen } from "./observed";
+import type { ManagerWish, Spec } from "./spec";
+import type { Launch, Step, StopStep, WaitStep } from "./step";
 
 /** GPU memory comes back within seconds of the last process; drivers have been seen to take half a minute. */
 const GPU_FREE_SECONDS = 60;
@@ -46,7 +46,10 @@ function runsAsDesired(desired: Desired, observed: Observed): boolean {
   const { status, launch, secretsMatch, modelPathIntact } = observed.server;
   if (status !== "ready" && status !== "starting") return false;
   return (
-    launch?.fingerprint === desired.launch.fingerprint && secretsMatch === true && modelPathIntact === true
+    launch?.fingerprint === desired.launch.fingerprint &&
+    secretsMatch === true &&
+    modelPathIntact === true &&
+    isManagerAsWished(desired.launch.manager, observed)
   );
 }
 
@@ -56,14 +59,31 @@ function hasSomethingToStop(observed: Observed): boolean {
   return processes.length > 0 || (status !== "absent" && status !== "stopped");
 }
 
-function policyChange(desired: Desired, observed: Observed): readonly Step[] {
-  const now = observed.server.launch?.restart;
-  const wish = desired.launch.restart;
-  const same =
-    now?.max === wish.max &&
-    now.withinSeconds === wish.withinSeconds &&
-    now.delaySeconds === wish.delaySeconds;
-  return same ? [] : [{ kind: "policy", restart: wish }];
+/** Whoever looks after a server goes on doing so while the wish is "auto". */
+function isManagerAsWished(wish: ManagerWish, { server }: Observed): boolean {
+  return wish === "auto" || wish === server.launch?.manager;
+}
+
+function policyChange({ launch }: Desired, { server }: Observed): readonly Step[] {
+  const { restart, startOnBoot, logs, configYaml } = launch;
+  const isAsWished = isSamePolicy(launch, server.launch) && isUnitAsInstalled(server.unit, startOnBoot);
+  return isAsWished ? [] : [{ kind: "policy", restart, startOnBoot, logs, configYaml }];
+}
+
+function isSamePolicy(wish: Launch, now: ServerSeen["launch"]): boolean {
+  return (
+    now?.startOnBoot === wish.startOnBoot &&
+    now.restart.max === wish.restart.max &&
+    now.restart.withinSeconds === wish.restart.withinSeconds &&
+    now.restart.delaySeconds === wish.restart.delaySeconds &&
+    now.logs?.keep === wish.logs.keep &&
+    now.logs.maxBytes === wish.logs.maxBytes
+  );
+}
+
+/** A unit can be edited, enabled and disabled by hand. */
+function isUnitAsInstalled(unit: ServerSeen["unit"], startOnBoot: boolean): boolean {
+  return unit === null || (!unit.isEdited && unit.isEnabled === startOnBoot);
 }
 
 /** vLLM drains by itself for as long as it was told to; the margin above it is its own teardown. */

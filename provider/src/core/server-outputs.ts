@@ -27,4 +27,10 @@ export interface ServerOutputs {
   readonly startDurationSeconds: number | null;
   readonly pid: number | null;
   readonly bootId: string | null;
+  /** Who looks after the process: "systemd", "systemd-user" or "process"; service.manager is the wish. */
+  readonly manager: string | null;
+  /** Its systemd unit; null where another manager looks after it. */
+  readonly serviceName: string | null;
+  /** Whether the host starts it at boot, as last seen; service.startOnBoot is the wish. */
+  readonly startsOnBoot: boolean;
 }

@@ -19,9 +19,10 @@ export interface Spec {
   readonly listen: { readonly address: string; readonly port: number };
   readonly allowUnauthenticated: boolean;
   readonly apiKey: string | null;
-  readonly service: { readonly restart: RestartPolicy };
+  readonly service: ServiceSpec;
   readonly readiness: { readonly probe: ProbeKind };
   readonly timeouts: Timeouts;
+  readonly onDelete: { readonly unreachableHost: "fail" | "forget" };
 }
 
 export interface HostSpec {
@@ -44,6 +45,27 @@ export interface HostSpec {
   readonly sshConfigFile: string | null;
   /** Path of the Python on the host; null: /usr/bin/python3, then PATH. */
   readonly python: string | null;
+  /** Whether `sudo -n` may be used on the host, where it works without a password. */
+  readonly sudo: "auto" | "never";
+}
+
+/** Who looks after the process on the host. */
+export const MANAGERS = ["systemd", "systemd-user", "process"] as const;
+export type ManagerKind = (typeof MANAGERS)[number];
+export type ManagerWish = "auto" | ManagerKind;
+
+export interface ServiceSpec {
+  readonly manager: ManagerWish;
+  readonly startOnBoot: boolean;
+  readonly restart: RestartPolicy;
+  readonly logs: LogPolicy;
+}
+
+export interface LogPolicy {
+  /** Logs of the newest starts that stay, the running one's among them. */
+  readonly keep: number;
+  /** Of each of them, also while it is written. */
+  readonly maxBytes: number;
 }
 
 export type EngineSpec = Readonly<Record<string, JsonValue>>;
@@ -75,19 +97,29 @@ export const DEFAULTS = {
   kvCacheDtype: "auto",
   listen: { address: "127.0.0.1", port: 8000 },
   allowUnauthenticated: false,
+  manager: "auto",
+  startOnBoot: true,
   restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },
+  logs: { keep: 5, maxBytes: 104_857_600 },
   probe: "auto",
   timeouts: { connect: 30, ready: 3600, stop: 120 },
   dialErrorLimit: 10,
   perDialTimeoutSeconds: 15,
+  sudo: "auto",
+  unreachableHost: "fail",
 } as const satisfies {
   readonly kvCacheDtype: string;
   readonly listen: Spec["listen"];
   readonly allowUnauthenticated: boolean;
+  readonly manager: ManagerWish;
+  readonly startOnBoot: boolean;
   readonly restart: RestartPolicy;
+  readonly logs: LogPolicy;
   readonly probe: ProbeKind;
   readonly timeouts: Timeouts;
   readonly dialErrorLimit: number;
   /** 0 = without limit until timeouts.connect. */
   readonly perDialTimeoutSeconds: number;
+  readonly sudo: HostSpec["sudo"];
+  readonly unreachableHost: Spec["onDelete"]["unreachableHost"];
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json";
 import type { OwnerRecord } from "./observed";
-import type { ProbeKind, RestartPolicy } from "./spec";
+import type { HostSpec, LogPolicy, ManagerWish, ProbeKind, RestartPolicy } from "./spec";
 
 /**
  * What plan.ts decides and the agent carries out, in order, in one request. Travels as JSON.
@@ -43,7 +43,7 @@ export interface StartStep {
   readonly launch: Launch;
 }
 
-/** Everything the supervisor needs; non-secret parts are kept as launch.json, the secret ones as secrets.json (0600). */
+/** Everything that the server's manager needs; non-secret parts are kept as launch.json, the secret ones as secrets.json (0600). */
 export interface Launch {
   /** Hash of the declaration; vLLM answers it as system_fingerprint where the version can. */
   readonly fingerprint: string;
@@ -60,8 +60,13 @@ export interface Launch {
   readonly gpuNames: "uuid" | "index";
   readonly listen: { readonly address: string; readonly port: number };
   readonly servedModelNames: readonly string[];
+  /** The wish; the agent decides what "auto" is before anything is stopped, and records both. */
+  readonly manager: ManagerWish;
+  readonly sudo: HostSpec["sudo"];
+  readonly startOnBoot: boolean;
   readonly restart: RestartPolicy;
-  /** vLLM's shutdown timeout, seconds; the supervisor uses it when it is told to stop. */
+  readonly logs: LogPolicy;
+  /** vLLM's shutdown timeout, seconds; the manager uses it when it is told to stop. */
   readonly drainSeconds: number;
 }
 
@@ -82,10 +87,14 @@ export interface WaitStep {
   readonly fatalPatterns: readonly string[];
 }
 
-/** Changes restart limits of a running supervisor without a restart. */
+/** All that a running server takes over without a restart. Puts back an edited or disabled unit and an edited config file too. */
 export interface PolicyStep {
   readonly kind: "policy";
   readonly restart: RestartPolicy;
+  readonly startOnBoot: boolean;
+  readonly logs: LogPolicy;
+  /** As in the launch: the file may have been edited since. */
+  readonly configYaml: string;
 }
 
 /** Marks the owner record confirmed, or takes that back. */

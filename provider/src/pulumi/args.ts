@@ -53,12 +53,14 @@ export interface VllmServerArgs {
   readonly allowUnauthenticated?: Input<boolean> | undefined;
   /** The key that requests must carry. Always a secret: only ever in a file that nobody else can read, and the process's environment. Default: none. Change: restart. */
   readonly apiKey?: Input<string> | undefined;
-  /** How the process is looked after. Change: no restart. */
+  /** How the process is looked after. Change: no restart, but for service.manager. */
   readonly service?: Input<ServiceArgs> | undefined;
   /** How "ready" is proven. Change: nothing until the next start. */
   readonly readiness?: Input<ReadinessArgs> | undefined;
   /** How long each phase may take. Change: nothing until the next operation. */
   readonly timeouts?: Input<TimeoutArgs> | undefined;
+  /** What the end of the resource means. Change: nothing on the host, which need not answer for it. */
+  readonly onDelete?: Input<OnDeleteArgs> | undefined;
 }
 
 export interface ModelArgs {
@@ -79,8 +81,25 @@ export interface ListenArgs {
 }
 
 export interface ServiceArgs {
+  /**
+   * Who looks after the process: "systemd" (a system unit; needs root or sudo without a password), "systemd-user" (a unit of the user;
+   * needs lingering), "process" (a small supervisor of the provider's own, for hosts without systemd), or "auto": the one it has while
+   * that works, else the first of these that does; the output `manager` tells which. Another one than the output's: restart. Default "auto".
+   */
+  readonly manager?: Input<"auto" | "systemd" | "systemd-user" | "process"> | undefined;
+  /** Whether the host starts it at boot. Where it cannot, `up` says so, and the output `startsOnBoot` is false. Default true. Change: no restart. */
+  readonly startOnBoot?: Input<boolean> | undefined;
   /** Starting again by itself when the process dies. */
   readonly restart?: Input<RestartArgs> | undefined;
+  /** What stays of what vLLM prints. Change: no restart. */
+  readonly logs?: Input<LogArgs> | undefined;
+}
+
+export interface LogArgs {
+  /** Starts whose logs stay on the host, each with a log of its own; from 1 to 1000. Default 5. */
+  readonly keep?: Input<number> | undefined;
+  /** Bytes that one log may have, also while it is written; at least 1 MiB = 1048576. Default 100 MiB = 104857600. */
+  readonly maxBytes?: Input<number> | undefined;
 }
 
 export interface RestartArgs {
@@ -107,4 +126,12 @@ export interface TimeoutArgs {
   readonly ready?: Input<number> | undefined;
   /** Seconds that running requests get to finish before the server is ended. Default 120. */
   readonly stop?: Input<number> | undefined;
+}
+
+export interface OnDeleteArgs {
+  /**
+   * When the host cannot be reached: "fail" keeps the resource and tells why; "forget" deletes it from the state and warns of what may still
+   * run there. Only where the machine does not answer: a changed host key or a refused login fails in any case. Default "fail".
+   */
+  readonly unreachableHost?: Input<"fail" | "forget"> | undefined;
 }

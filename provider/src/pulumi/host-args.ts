@@ -38,7 +38,12 @@ export interface HostArgs {
   readonly sshConfigFile?: Input<string> | undefined;
   /** Path of Python (3.9 or newer) on the host. Default: /usr/bin/python3, then `python3` of PATH. */
   readonly python?: Input<string> | undefined;
+  /**
+   * Whether sudo may be used on the host for a system unit (service.manager): "auto" where it asks for no password, or "never".
+   * It is never used for anything else, and vLLM always runs as the user. Default "auto".
+   */
+  readonly sudo?: Input<"auto" | "never"> | undefined;
 }
 
 /** A jump host: reached like a host, but nothing is run on it. */
-export type ProxyArgs = Omit<HostArgs, "proxy" | "knownHostsFile" | "sshConfigFile" | "python">;
+export type ProxyArgs = Omit<HostArgs, "proxy" | "knownHostsFile" | "sshConfigFile" | "python" | "sudo">;

@@ -31,6 +31,9 @@ const fromProvider: { readonly [Name in keyof ServerOutputs]: undefined } = {
   startDurationSeconds: undefined,
   pid: undefined,
   bootId: undefined,
+  manager: undefined,
+  serviceName: undefined,
+  startsOnBoot: undefined,
 };
 
 /**
@@ -73,6 +76,12 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly pid: Output<number | null>;
   /** Boot of the host that pid belongs to. */
   declare readonly bootId: Output<string | null>;
+  /** Who looks after the process: "systemd", "systemd-user" or "process"; service.manager is the wish. */
+  declare readonly manager: Output<string | null>;
+  /** Its systemd unit; null where another manager looks after it. */
+  declare readonly serviceName: Output<string | null>;
+  /** Whether the host starts it at boot, as last seen; service.startOnBoot is the wish. */
+  declare readonly startsOnBoot: Output<boolean>;
 
   /** @param name unique in the stack; the server's folder and process on the host are named after it */
   constructor(name: string, args: VllmServerArgs, options?: CustomResourceOptions) {

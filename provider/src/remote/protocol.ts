@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { observationSchema, readyRecordSchema } from "../core/observed";
+import { managerSchema, observationSchema, readyRecordSchema } from "../core/observed";
 import type { Step } from "../core/step";
 
 /** Requests and replies of the host agent. One request a run, on stdin; NDJSON back: events, then one result or error. */
@@ -21,6 +21,13 @@ export interface ServerQuery {
 export interface ObserveRequest {
   readonly op: "observe";
   readonly servers: readonly ServerQuery[];
+  /** For a refresh: tell of all servers of the queries' stacks on this host. */
+  readonly others?: OthersWish | undefined;
+}
+
+export interface OthersWish {
+  /** Hex; random for each request. What the secrets of the others are hashed with. */
+  readonly salt: string;
 }
 
 export interface ApplyRequest {
@@ -90,6 +97,9 @@ const startResultSchema = z.object({
   pid: z.number(),
   gpuUuids: z.array(z.string()),
   logPath: z.string(),
+  manager: managerSchema,
+  /** For the user: why no better manager was taken, what the host does not allow. */
+  notes: z.array(z.string()),
 });
 
 const stepResultSchema = z.discriminatedUnion("kind", [
@@ -133,4 +143,22 @@ export const agentEventSchema = z.discriminatedUnion("event", [
 ]);
 export type AgentEvent = z.infer<typeof agentEventSchema>;
 
-export const observeResultSchema = observationSchema;
+const { server, executable, checkpoint, port } = observationSchema.shape.servers.element.shape;
+
+/** Servers that were not asked for, and all that was looked at beside servers; what could not be looked at is missing. */
+const othersSchema = z.object({
+  servers: z.array(
+    z.object({
+      serverId: z.string(),
+      /** HMAC of the secrets that it was started with (secret-hash.ts); its own secretsMatch says nothing. null: not started. */
+      secretsHash: z.string().nullable(),
+      server,
+    }),
+  ),
+  executables: z.array(z.object({ wish: z.string().nullable(), seen: executable.unwrap() })),
+  checkpoints: z.array(checkpoint.unwrap()),
+  ports: z.array(z.object({ address: z.string(), port: z.number(), seen: port })),
+});
+export type Others = z.infer<typeof othersSchema>;
+
+export const observeResultSchema = observationSchema.extend({ others: othersSchema.optional() });

@@ -116,6 +116,7 @@ function hopSpec(spec: HostSpec, word: string): HostSpec {
     knownHostsFile: spec.knownHostsFile,
     sshConfigFile: spec.sshConfigFile,
     python: null,
+    sudo: spec.sudo,
   };
 }
 

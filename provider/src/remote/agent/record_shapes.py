@@ -30,6 +30,10 @@ def whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def optional(shape: Shape) -> Shape:
     return lambda value: value is None or shape(value)
 
@@ -67,6 +71,10 @@ LAUNCH: Mapping[str, Shape] = {
     "listen": record(address=text, port=whole),
     "servedModelNames": listed(text),
     "restart": record(max=number, withinSeconds=number, delaySeconds=number),
+    "manager": text,
+    "managerWish": text,
+    "startOnBoot": boolean,
+    "logs": record(keep=whole, maxBytes=whole),
     "generation": whole,
     "gpuUuids": listed(text),
     "gpuBaselineMib": by_name(number),

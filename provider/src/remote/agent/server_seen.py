@@ -13,6 +13,7 @@ from agent.registry import Server
 from agent.status import status_of
 
 _LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames")
+_MANAGERS = ("process", "systemd", "systemd-user")
 _LAUNCH_NEEDS = frozenset({*_LAUNCH_FIELDS, "restart"})
 
 
@@ -27,6 +28,8 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "owner": server.owner,
         "generation": run_record.generation_of(server.run),
         "launch": _launch(server),
+        "manager": _manager(server),
+        "unit": None,
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
         "ready": _ready(server),
@@ -54,7 +57,20 @@ def _launch(server: Server) -> Optional[dict[str, Any]]:
         **{name: launch[name] for name in _LAUNCH_FIELDS},
         "restart": restart_policy.standing(server.server_id, launch),
         "gpuUuids": launch.get("gpuUuids") or [],
+        "manager": _manager(server),
+        "managerWish": _one_of(("auto", *_MANAGERS), launch.get("managerWish")),
+        "startOnBoot": launch.get("startOnBoot"),
+        "logs": launch.get("logs"),
     }
+
+
+def _manager(server: Server) -> Optional[str]:
+    """Earlier versions knew the supervisor alone, and recorded none."""
+    return None if server.launch is None else _one_of(_MANAGERS, server.launch.get("manager"))
+
+
+def _one_of(known: tuple[str, ...], found: Any) -> str:
+    return found if isinstance(found, str) and found in known else known[0]
 
 
 def _ready(server: Server) -> Optional[dict[str, Any]]:

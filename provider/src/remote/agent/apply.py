@@ -11,12 +11,14 @@ from agent import (
     launch,
     launch_files,
     lock,
+    manager_choice,
     overlay,
     overlay_use,
     ownership,
     paths,
     restart_policy,
     run_record,
+    settle,
     state_guard,
     stop,
     stop_intent,
@@ -49,8 +51,10 @@ def _host_lock() -> Path:
 
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    if any(step["kind"] == "start" for step in request["steps"]):
-        launch_files.demand_room(server_id)
+    for step in request["steps"]:
+        if step["kind"] == "start":
+            launch_files.demand_room(server_id)
+            manager_choice.choose(server_id, step["launch"])
     with ExitStack() as host:
         for step in request["steps"]:
             kind = step["kind"]
@@ -86,7 +90,7 @@ def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:
 
 def _withdraw_stop_intent(server_id: str, steps: list[dict[str, Any]]) -> None:
     """A stop that was cut off before it ended anything must not keep a server that is wanted from restarting."""
-    is_supervised = run_record.living(run_record.read(server_id), "supervisor") is not None
+    is_supervised = run_record.is_supervised(run_record.read(server_id))
     if is_supervised and all(step["kind"] != "stop" for step in steps):
         stop_intent.withdraw(server_id)
 
@@ -101,7 +105,7 @@ _STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
     "stop": lambda server_id, step: {"stop": stop.run(server_id, step)},
     "start": lambda server_id, step: {"start": launch.run(server_id, step)},
     "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
-    "policy": lambda server_id, step: restart_policy.write(server_id, step["restart"]),
+    "policy": settle.run,
     "confirm": lambda server_id, step: ownership.confirm(server_id, step["confirmed"]),
     "forget": lambda server_id, _step: ownership.forget(server_id),
 }

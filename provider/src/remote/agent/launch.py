@@ -1,4 +1,4 @@
-"""Step start: checks that the host is as the start needs it, puts its files in place, forks a supervisor."""
+"""Step start: checks that the host is as the start needs it, puts its files in place, hands it to its manager."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from agent import (
     gpus,
     launch_files,
     logs,
+    manager_choice,
     paths,
     port_seen,
     registry,
-    restart_policy,
     run_record,
-    server_process,
+    service_managers,
+    start_plan,
     supervised_start,
 )
 from agent.failure import AgentFailure
-from agent.supervisor import Plan
-
-# What a login gives nearly everywhere; the agent's own 077 would shut others out of caches they share.
-_UMASK = 0o022
+from agent.start_plan import Plan
 
 
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
@@ -36,10 +34,17 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     _demand_executable(launch["executable"])
     _demand_free_port(launch["listen"], others)
     chosen, baseline, indexes = _choose_gpus(launch["gpus"], others)
+    manager, notes = manager_choice.choose(server_id, launch)
     previous = run_record.read(server_id)
     generation = max([run_record.generation_of(previous), *logs.generations(server_id)]) + 1
-    launch_files.write(server_id, launch, generation, chosen, baseline)
-    pid = supervised_start.start(
+    launch_files.write(
+        server_id,
+        {**launch, "manager": manager, "managerWish": launch.get("manager", "process")},
+        generation,
+        chosen,
+        baseline,
+    )
+    pid = service_managers.named(manager).start(
         _plan(server_id, launch, chosen if launch.get("gpuNames") != "index" else indexes),
         {**(previous or {}), "generation": generation - 1},
     )
@@ -48,6 +53,8 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         "pid": pid,
         "gpuUuids": chosen,
         "logPath": str(logs.path(server_id, generation)),
+        "manager": manager,
+        "notes": notes,
     }
 
 
@@ -113,19 +120,8 @@ def _choose_gpus(
 
 
 def _plan(server_id: str, launch: dict[str, Any], gpu_names: list[str]) -> Plan:
-    temp = paths.temp_folder(server_id)
-    arguments = ("serve", launch["modelPath"], "--config", str(launch_files.config_path(server_id)))
     login = executable.login_environment()
-    return Plan(
-        server_id=server_id,
-        command=server_process.Command(
-            executable=launch["executable"],
-            arguments=arguments,
-            environment=environment.build(login, launch, server_id, temp, gpu_names),
-            umask=_UMASK,
-        ),
-        port=launch["listen"]["port"],
-        drain_seconds=launch["drainSeconds"],
-        restart=restart_policy.RestartPolicy.parse(launch["restart"]),
-        temp=temp,
+    temp = paths.temp_folder(server_id)
+    return start_plan.of_launch(
+        server_id, launch, environment.build(login, launch, server_id, temp, gpu_names)
     )

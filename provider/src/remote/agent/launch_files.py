@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent import logs, model_folder, paths, records, stop_intent, temp_files
+from agent import logs, model_folder, paths, records, restart_policy, stop_intent, temp_files
 
 # Records, configuration and the first pages of a log.
 _ROOM_BYTES = 256 * 1024
@@ -20,6 +20,12 @@ def demand_room(server_id: str) -> None:
 def config_path(server_id: str) -> Path:
     """The file for vLLM's --config."""
     return paths.server_folder(server_id) / "serve.yaml"
+
+
+def write_config(server_id: str, text: str) -> None:
+    """Left alone where it is so already: when it was changed tells whether the running server has read it."""
+    if records.read_text(config_path(server_id)) != text:
+        records.write_text(config_path(server_id), text)
 
 
 def write(
@@ -37,8 +43,8 @@ def write(
         logs.folder(server_id).mkdir(mode=0o700, parents=True, exist_ok=True)
         temp_files.prepare(temp)
     records.write_json(folder / "secrets.json", launch["secretEnvironment"])
-    records.write_json(folder / "policy.json", launch["restart"])
-    records.write_text(config_path(server_id), launch["configYaml"])
+    restart_policy.write(server_id, launch)
+    write_config(server_id, launch["configYaml"])
     records.write_json(
         folder / "launch.json",
         {

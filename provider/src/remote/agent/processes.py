@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Optional
 
+from agent import cgroup
+
 MARKER = "PULUMI_VLLM_SERVER"
 LONGEST_COMMAND = 300
 
@@ -153,18 +155,19 @@ def members_of(
     """Every live process that belongs to the server, by pid. Its supervisor and this agent are none of them.
 
     A process belongs when its session is one that the supervisor recorded under this boot and its marker is
-    not another server's, or when its marker is ours. `among` saves a second look at /proc.
+    not another server's, when it is in the unit's control group, or when its marker is ours. `among` saves a second look at /proc.
     """
     seen = Snapshot() if among is None else among
     sessions = _sessions_of_this_boot(run)
     supervisor = (run or {}).get("supervisor") or {}
+    group = cgroup.pids((run or {}).get("cgroup") or "")
     outside = {os.getpid(), supervisor.get("pid") if sessions is not None else None}
     members = []
     for process in seen.processes:
         if process.pid in outside or not is_alive(process):
             continue
         marker = seen.marker(process.pid)
-        if marker == server_id:
+        if marker == server_id or process.pid in group:
             members.append(process.remember())
         elif marker is None and any(_is_in(process, session, seen.by_pid) for session in sessions or []):
             members.append(process.remember())

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from agent.failure import AgentFailure
 
@@ -25,6 +25,15 @@ def read_json(path: AnyPath) -> Any:
         return None
     except PermissionError as error:
         raise _cannot("read", path, error) from error
+
+
+def read_text(path: AnyPath) -> Optional[str]:
+    """None: it is not there, or no text."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+        return None
 
 
 def write_json(path: AnyPath, value: Any, mode: int = 0o600) -> None:

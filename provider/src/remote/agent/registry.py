@@ -55,7 +55,7 @@ def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
         run=run,
         ready=ready if record_shapes.fits(ready, record_shapes.READY) else None,
         members=processes.members_of(server_id, run, among),
-        is_supervised=run_record.living(run, "supervisor") is not None,
+        is_supervised=run_record.is_supervised(run),
     )
 
 

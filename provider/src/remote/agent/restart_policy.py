@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,15 +61,19 @@ def suspend(server_id: str) -> None:
     if isinstance(found, dict):
         with records.best_effort():
             records.write_json(_path(server_id), {**found, "max": 0})
+            # The units of systemd look for it.
+            records.write_text(_barrier(server_id), "")
 
 
-def write(server_id: str, restart: dict[str, Any]) -> None:
-    """Step policy: from the next death on these limits count. launch.json says the same, for whoever compares."""
-    folder = paths.server_folder(server_id)
-    records.write_json(_path(server_id), restart)
-    launch = records.read_json(folder / "launch.json")
-    if isinstance(launch, dict):
-        records.write_json(folder / "launch.json", {**launch, "restart": restart})
+def write(server_id: str, declared: Mapping[str, Any]) -> None:
+    """From a launch, or the step policy: from the next death on its limits count."""
+    other = {name: declared[name] for name in ("startOnBoot", "logs") if name in declared}
+    records.write_json(_path(server_id), {**declared["restart"], **other})
+    _barrier(server_id).unlink(missing_ok=True)
+
+
+def _barrier(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "no-restart"
 
 
 def _path(server_id: str) -> Path:

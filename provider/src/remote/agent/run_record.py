@@ -1,18 +1,32 @@
-"""run.json: what the supervisor knows of the server. Written by the supervisor, and by stop once there is none."""
+"""What is known of a server's run: run.json, which its supervisor writes (and stop, once there is none), or what systemd tells."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
 from typing import Any, Optional
 
-from agent import paths, processes, record_shapes, records
+from agent import paths, processes, record_shapes, records, unit_run
 
 KEPT_EXITS = 20
 
 
 def read(server_id: str) -> Optional[dict[str, Any]]:
+    manager = manager_of(records.read_json(paths.server_folder(server_id) / "launch.json"))
+    if manager != "process":
+        return unit_run.read(server_id, manager)
     found = records.read_json(paths.server_folder(server_id) / "run.json")
     return found if record_shapes.fits(found, record_shapes.RUN) else None
+
+
+def manager_of(launch: Any) -> str:
+    """Who runs what was last started. Earlier versions knew the supervisor alone, and recorded none."""
+    found = launch.get("manager") if isinstance(launch, dict) else None
+    return found if found in ("systemd", "systemd-user") else "process"
+
+
+def is_supervised(run: Optional[dict[str, Any]]) -> bool:
+    """Whether somebody may start it again by himself, or is about to end it."""
+    return living(run, "supervisor") is not None or (run is not None and run.get("isActedOn") is True)
 
 
 def write(server_id: str, run: dict[str, Any]) -> None:
@@ -29,7 +43,7 @@ def is_of_this_boot(run: Optional[dict[str, Any]]) -> bool:
 
 
 def living(run: Optional[dict[str, Any]], role: str) -> Optional[tuple[int, int]]:
-    """(pid, start ticks) of the recorded "leader" or "supervisor", None when it is not alive any more."""
+    """(pid, start ticks) of the recorded "leader" or "supervisor", None when it is not alive any more. A unit has no supervisor."""
     if run is None or not is_of_this_boot(run):
         return None
     recorded = run.get(role)

@@ -14,9 +14,9 @@ from agent import (
     records,
     registry,
     run_record,
+    service_managers,
     shm,
     stop_intent,
-    supervisor_end,
     temp_files,
 )
 from agent.failure import AgentFailure
@@ -37,7 +37,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     noted = stop_intent.note_shm(server_id, members)
 
     _end(server_id, step, launch, found, members)
-    supervisor_end.await_end(server_id)
+    service_managers.release_all(server_id)
     _demand_nothing_lives(server_id)
     last = run_record.read(server_id)
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
@@ -115,7 +115,7 @@ def _names(found: Optional[dict[str, Any]], field: str) -> list[str]:
 def _close_record(server_id: str) -> None:
     """The supervisor is gone: where it could not say so itself (killed, another boot), this is said for it."""
     found = run_record.read(server_id)
-    if found is not None:
+    if found is not None and "unit" not in found:
         # Without room for it the stop intent still tells that it was stopped.
         with records.best_effort():
             run_record.write(server_id, {**run_record.closed(found, "stopped"), "shm": []})

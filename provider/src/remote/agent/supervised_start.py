@@ -9,7 +9,8 @@ from typing import Any, Optional
 
 from agent import detach, logs
 from agent.failure import AgentFailure
-from agent.supervisor import Plan, Supervisor
+from agent.start_plan import Plan
+from agent.supervisor import Supervisor
 
 _HEAR_SECONDS = 60.0
 # Linux keeps 15 characters of a process name.

@@ -9,11 +9,10 @@ import contextlib
 import json
 import os
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Optional
 
 from agent import (
+    crash_loop,
     ending,
     logs,
     processes,
@@ -29,7 +28,9 @@ from agent import (
 )
 from agent.children import Children
 from agent.failure import AgentFailure
+from agent.log_keeper import LogKeeper
 from agent.run_file import RunFile
+from agent.start_plan import Plan
 
 _YOUNG_SECONDS = 120.0
 _LOOK_YOUNG_SECONDS = 1.0
@@ -38,21 +39,12 @@ _LOOK_SECONDS = 5.0
 _EXIT_CANNOT_EXECUTE = 127
 
 
-@dataclass(frozen=True)
-class Plan:
-    server_id: str
-    command: server_process.Command
-    port: int
-    drain_seconds: float
-    restart: restart_policy.RestartPolicy
-    temp: Path
-
-
 class Supervisor:
     def __init__(self, plan: Plan, previous: Optional[dict[str, Any]]) -> None:
         self.plan = plan
         self.file = RunFile(plan.server_id, previous)
         self.children = Children()
+        self.logs = LogKeeper(plan.server_id, plan.logs)
         # What others keep in shared memory; a start of ours adds to it.
         self.shm_before: frozenset[tuple[str, int]] = frozenset()
         self.restarts_at: list[float] = []
@@ -86,7 +78,7 @@ class Supervisor:
             # Somebody tidied up since: months lie between two starts.
             records.make_folder(logs.folder(self.plan.server_id))
             temp_files.prepare(self.plan.temp)
-            logs.keep_newest(self.plan.server_id, logs.KEPT - 1)
+            self.logs.make_room(self._first_failure())
             log = logs.path(self.plan.server_id, generation)
             self.children.watch(server_process.spawn(self.plan.command, log, self.file.started))
         except server_process.CannotExecute as error:
@@ -96,12 +88,13 @@ class Supervisor:
         except OSError as error:
             refusal = {"failure": {"code": "AGENT_CRASHED", "summary": f"Cannot start a process: {error}"}}
         if refusal:
-            self.file.exited(_EXIT_CANNOT_EXECUTE, None)
+            self._exited(_EXIT_CANNOT_EXECUTE, None, has_served=False)
         return refusal
 
     def _watch(self) -> None:
         """Returns when the leader has ended and that is on record."""
         started = time.monotonic()
+        generation = int(self.file.run["generation"])
         has_served = False
         while self.children.leader_status is None:
             if self.children.is_told_to_stop:
@@ -111,14 +104,24 @@ class Supervisor:
             self._note_shm(_pids_of_session(self.file.run))
             self.file.save()
             has_served = has_served or self._serves()
+            is_nearly_full = self.logs.bound(generation)
             is_young = time.monotonic() - started < _YOUNG_SECONDS
-            self.children.pause(_LOOK_YOUNG_SECONDS if is_young else _LOOK_SECONDS)
+            self.children.pause(_LOOK_YOUNG_SECONDS if is_young or is_nearly_full else _LOOK_SECONDS)
         status = self.children.leader_status
+        has_served = has_served or self._has_served([])
         if os.WIFSIGNALED(status):
-            self.file.exited(None, os.WTERMSIG(status))
+            self._exited(None, os.WTERMSIG(status), has_served)
         else:
-            self.file.exited(os.WEXITSTATUS(status), None)
-        self.unserved = 0 if has_served or self._has_served([]) else self.unserved + 1
+            self._exited(os.WEXITSTATUS(status), None, has_served)
+        self.unserved = 0 if has_served else self.unserved + 1
+
+    def _exited(self, code: Optional[int], number: Optional[int], has_served: bool) -> None:
+        self.logs.bound(int(self.file.run["generation"]))
+        self.file.exited(code, number, has_served, self._policy().within_seconds)
+
+    def _first_failure(self) -> Optional[int]:
+        run = self.file.run
+        return crash_loop.first_generation(run["exits"], self.file.asked, self._policy().within_seconds)
 
     def _serves(self) -> bool:
         return bool(sockets.listeners(self.plan.port)) and self._has_served(self._members())

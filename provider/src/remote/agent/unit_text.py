@@ -1,0 +1,185 @@
+"""Text of the systemd units of one server. Pure.
+
+The service runs vLLM itself; what it needs beside that stands in it as lines of sh (unit_scripts.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from agent import unit_scripts
+from agent.start_plan import Plan
+
+# vLLM's engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured.
+_TEARDOWN_SECONDS = 15
+_WATCH_SECONDS = 30
+# The beginning of a bounded log, where the causes of a failed start stand, and the newest of it.
+_HEAD_SHARE = 0.1
+_TAIL_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the units belong."""
+
+    folder: Path
+    is_user_unit: bool
+    # Whom a system unit runs as; None: as the owner of the user manager.
+    user: Optional[str]
+
+
+def service_name(server_id: str) -> str:
+    return f"pulumi-vllm-{server_id}.service"
+
+
+def names(server_id: str) -> tuple[str, str, str]:
+    """The service, the timer that looks after it, and what the timer runs."""
+    stem = f"pulumi-vllm-{server_id}"
+    return f"{stem}.service", f"{stem}-watch.timer", f"{stem}-watch.service"
+
+
+def environment_path(folder: Path) -> Path:
+    """0600: secrets stand in it."""
+    return folder / "environment"
+
+
+def render(plan: Plan, place: Place) -> dict[str, str]:
+    """Text by the name of the unit."""
+    service, timer, watch = names(plan.server_id)
+    return {
+        service: _lines(_service(plan, place, timer)),
+        timer: _lines(_timer(plan, service)),
+        watch: _lines(_watch(plan, place, service)),
+    }
+
+
+def _service(plan: Plan, place: Place, timer: str) -> list[str]:
+    folder = place.folder
+    network = [] if place.is_user_unit else ["Wants=network-online.target", "After=network-online.target"]
+    scripts = {
+        "FOLDER": _sh(folder),
+        "TEMP": _sh(plan.temp),
+        "MOST": str(plan.restart.max),
+        "OLDER": str(max(0, plan.logs.keep - 1)),
+    }
+    return [
+        "# Written by pulumi-vllm. `pulumi refresh` sees what is changed here, `pulumi up` writes it anew.",
+        "[Unit]",
+        f"Description=vLLM server {_plain(plan.title)}, managed by pulumi-vllm",
+        "Documentation=https://docs.vllm.ai/en/latest/cli/serve.html",
+        f"Wants={timer}",
+        *network,
+        f"RequiresMountsFor={_word(str(folder))}",
+        # The first start is one of them.
+        f"StartLimitIntervalSec={plan.restart.within_seconds:g}",
+        f"StartLimitBurst={plan.restart.max + 1}",
+        "",
+        "[Service]",
+        "Type=exec",
+        *([] if place.user is None else [f"User={_plain(place.user)}"]),
+        "WorkingDirectory=/",
+        f"EnvironmentFile={_plain(str(environment_path(folder)))}",
+        f"UMask={plan.command.umask:04o}",
+        "TasksMax=infinity",
+        # Pinned memory and RDMA; a user manager cannot give more than it has.
+        *([] if place.is_user_unit else ["LimitMEMLOCK=infinity"]),
+        _script("ExecCondition", unit_scripts.ALLOWED, scripts),
+        _script("ExecStartPre", unit_scripts.PREPARE, scripts),
+        "ExecStart="
+        + " ".join(
+            [_program(plan.command.executable), *(_argument(word) for word in plan.command.arguments)]
+        ),
+        _script("ExecStopPost", unit_scripts.ENDED, scripts),
+        f"StandardOutput=append:{_plain(str(folder / 'logs' / 'current.log'))}",
+        "StandardError=inherit",
+        # vLLM ends with 0 when its engine dies.
+        f"Restart={'always' if plan.restart.max > 0 else 'no'}",
+        f"RestartSec={plan.restart.delay_seconds:g}",
+        # SIGTERM to the API server alone: engine and workers would end in the middle of the drain.
+        "KillMode=mixed",
+        f"TimeoutStopSec={plan.drain_seconds + _TEARDOWN_SECONDS:g}",
+        "",
+        "[Install]",
+        f"WantedBy={'default.target' if place.is_user_unit else 'multi-user.target'}",
+    ]
+
+
+def _timer(plan: Plan, service: str) -> list[str]:
+    return [
+        "[Unit]",
+        f"Description=Looks after the vLLM server {_plain(plan.title)}",
+        f"BindsTo={service}",
+        f"After={service}",
+        "",
+        "[Timer]",
+        "OnActiveSec=15",
+        f"OnUnitActiveSec={_WATCH_SECONDS}",
+        "AccuracySec=1",
+    ]
+
+
+def _watch(plan: Plan, place: Place, service: str) -> list[str]:
+    size = plan.logs.max_bytes
+    scripts = {
+        "FOLDER": _sh(place.folder),
+        "UNIT": service,
+        "PORT": f"{plan.port:04X}",
+        "MAXBYTES": str(size),
+        "HEADBYTES": str(int(size * _HEAD_SHARE)),
+        "TAILBYTES": str(int(size * _TAIL_SHARE)),
+    }
+    return [
+        "[Unit]",
+        f"Description=Notes shared memory and bounds the log of the vLLM server {_plain(plan.title)}",
+        "",
+        "[Service]",
+        "Type=oneshot",
+        *([] if place.user is None else [f"User={_plain(place.user)}"]),
+        _script("ExecStart", unit_scripts.WATCH, scripts),
+    ]
+
+
+def _lines(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _script(setting: str, text: str, words: Mapping[str, str]) -> str:
+    """Lines of sh as one setting that stays readable: systemd joins lines that end with a backslash."""
+    text = re.sub("@([A-Z]+)@", lambda found: words[found.group(1)], text)
+    lines = [_escaped(line.strip()) for line in text.split("\n") if line.strip()]
+    return f'{setting}=/bin/sh -c "' + " \\\n  ".join(lines) + '"'
+
+
+def _sh(path: Path) -> str:
+    """One word of sh."""
+    return "'" + str(path).replace("'", "'\\''") + "'"
+
+
+def _argument(text: str) -> str:
+    return f'"{_escaped(text)}"'
+
+
+def _program(path: str) -> str:
+    """Variables are not looked for in the program's own path."""
+    return f'"{_escaped(path)}"'.replace("$$", "$")
+
+
+def _word(text: str) -> str:
+    """One word of a list of words: there are no variables in it."""
+    return f'"{_escaped(text)}"'.replace("$$", "$")
+
+
+def _escaped(text: str) -> str:
+    """For within double quotes of a command line. Source: systemd.service(5), "Command lines"; systemd.unit(5), specifiers."""
+    for character, safe in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("%", "%%"), ("$", "$$")):
+        text = text.replace(character, safe)
+    return text
+
+
+def _plain(text: str) -> str:
+    """For a setting that is no command line: specifiers are looked for, and a line break would begin another setting."""
+    return " ".join(text.split("\n")).replace("%", "%%")

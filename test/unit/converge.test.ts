@@ -64,6 +64,12 @@ describe("converge", () => {
     expect(said).toEqual(["ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
   });
 
+  it("says what the host's manager had to note", async () => {
+    const notes = ["will not start at boot: the user may not linger", "no systemd: sudo asks for a password"];
+    const { said } = await run(new ToldHost().noting(...notes));
+    expect(said).toEqual([...notes, "ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
+  });
+
   it("touches nothing where everything is as declared", async () => {
     const host = new ToldHost();
     await run(host);

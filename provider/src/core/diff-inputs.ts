@@ -1,7 +1,9 @@
 import { changesBetween, comparable, type Change } from "./diff-compare";
 import { effectOf, isPlaceOfHost, type Effect } from "./diff-effects";
+import { isRecord } from "./input-json";
 import { pathsOverlap } from "./input-path";
 import { INPUT_NAMES, inputsOf, parseInputs, type ParsedInputs } from "./parse-inputs";
+import type { ManagerWish } from "./spec";
 import { withoutMarkedValues, type SecretMarks } from "./secret-marks";
 
 export interface InputDiff {
@@ -48,8 +50,11 @@ export function diffInputs(
     .map((change) => withoutMarkedValues(change, marks));
   const moved = hostMove(identities, unknown);
   const move = moved === null ? null : withoutMarkedValues(moved, marks);
+  const keepsManager = after.ok && isManagerKept(olds, after.spec.service.manager);
   const withEffect = (effect: Effect): readonly Change[] =>
-    changes.filter((change) => effectOf(change.path) === effect);
+    changes.filter(
+      ({ path }) => (keepsManager && path === "service.manager" ? "live" : effectOf(path)) === effect,
+    );
   return {
     replaces: move === null ? [] : ["host"],
     move,
@@ -75,6 +80,11 @@ function changedInputs(before: Parsed, after: Parsed): readonly Change[] {
     (change) =>
       !(areDerived && change.path === "gpus") && !(isNameDerived && change.path === "engine.servedModelName"),
   );
+}
+
+/** The one it has is what is wished now: nothing moves. States of earlier versions name none, and know the supervisor alone. */
+function isManagerKept(olds: unknown, wish: ManagerWish): boolean {
+  return wish === "auto" || (isRecord(olds) && (olds["manager"] ?? "process") === wish);
 }
 
 /** A state that this version cannot read (an older provider wrote it): the host decides when the update looks at it. */

@@ -1,14 +1,16 @@
-import { execFileSync, spawn } from "node:child_process";
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ensureHostImage } from "../../scripts/setup-host-image.mjs";
 import { eventually } from "./eventually.ts";
+import { note, takeAway, type Trace } from "./host-ledger.ts";
+import { boot, onDisk, type Machine } from "./host-machine.ts";
 import type { HostNetwork } from "./host-network.ts";
-import { descendantsOf, killQuietly } from "./process-tree.ts";
 import { makeKey, publicLine } from "./sshd.ts";
 
-/** A machine of one's own: systemd as PID 1, sshd, its own network address and file system. Needs root. */
+/** A machine of one's own: systemd as PID 1, sshd, its own address, file system, users and stand-in GPUs. Needs root. */
 export interface SystemdHost {
   readonly name: string;
   readonly address: string;
@@ -16,135 +18,120 @@ export interface SystemdHost {
   readonly privateKey: string;
   /** "ssh-ed25519 AAAA..." of the host. */
   readonly hostKeyLine: string;
-  /** Folder on this machine that is the host's file system. */
-  readonly root: string;
-  /** Runs a shell text on the host, as root unless told otherwise, and returns what it printed. Fails when it fails. */
+  /** Its PID 1 as this machine counts; null while the power is off. */
+  pid(): number | null;
+  /** Runs a shell text on the host, as root or through a login as somebody else, and returns what it printed. Fails when it fails. */
   run(text: string, user?: string): string;
   /** Pulls the plug: nothing is told to end. */
   powerOff(): Promise<void>;
-  /** Boots it and waits until sshd answers. */
+  /** Boots it and waits until it has started all it starts by itself. */
   powerOn(): Promise<void>;
   /** Off for good; its files are removed. */
   close(): Promise<void>;
 }
 
+export interface HostUser {
+  readonly name: string;
+  /** Everything, without a password. */
+  readonly sudo?: boolean;
+  /** Services of theirs run without a login. */
+  readonly linger?: boolean;
+}
+
 export interface HostPlan {
   readonly name: string;
-  /** Beside root. `sudo`: everything without a password. `linger`: services of theirs run without a login. */
-  readonly users: readonly { readonly name: string; readonly sudo?: boolean; readonly linger?: boolean }[];
+  /** Beside root. */
+  readonly users: readonly HostUser[];
   /** Folders of this machine that the host sees at the same path, read-only. */
   readonly shows?: readonly string[];
 }
+
+/** Where prepare-host.sh installs the stand-in vLLM. */
+export const STAND_IN_EXECUTABLE = "/opt/vllm/bin/vllm";
 
 /** Makes the host and boots it. */
 export async function makeSystemdHost(plan: HostPlan, network: HostNetwork): Promise<SystemdHost> {
   const image = await ensureHostImage();
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `host-${plan.name}-`)));
-  const root = mountLayer(image, folder);
-  const { namespace, address } = network.join();
-  const key = makeKey(folder, "client", "ed25519");
-  const hostKey = makeKey(folder, "host", "ed25519");
-  prepare(root, plan, publicLine(key), hostKey);
-  const run = (text: string, user = "root"): string =>
-    execFileSync("ssh", [...sshOptions(folder, key), `${user}@${address}`, text], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  writeFileSync(join(folder, "known_hosts"), `${address} ${publicLine(hostKey)}\n`);
+  const trace: Trace = { kind: "folder", path: folder };
+  note(trace);
+  const disk = { image, folder };
   let machine: Machine | null = null;
   const powerOff = async (): Promise<void> => {
     await machine?.end();
     machine = null;
   };
-  const powerOn = async (): Promise<void> => {
-    machine ??= boot(root, plan, namespace);
-    await eventually(`${plan.name} lets in`, () => (answers(run) ? true : null));
-  };
   const close = async (): Promise<void> => {
     await powerOff();
-    execFileSync("umount", [root]);
-    rmSync(folder, { recursive: true, force: true });
+    await takeAway([trace]);
   };
   try {
+    const { namespace, name, address } = network.join();
+    for (const part of ["upper", "work", "root"]) mkdirSync(join(folder, part));
+    const key = makeKey(folder, "client", "ed25519");
+    const hostKey = makeKey(folder, "host", "ed25519");
+    onDisk(disk, join(import.meta.dirname, "prepare-host.sh"), [
+      join(folder, "root"),
+      layOutGiven(folder, plan, key, hostKey),
+    ]);
+    writeFileSync(join(folder, "known_hosts"), `${address} ${publicLine(hostKey)}\n`);
+    const words = [
+      `--network-namespace-path=${namespace}`,
+      `--hostname=${plan.name}`,
+      ...(plan.shows ?? []).map((path) => `--bind-ro=${path}`),
+    ];
+    const run: SystemdHost["run"] = (text, user) => {
+      if (machine === null) throw new Error(`${plan.name} is off`);
+      if (user === undefined) return execute("nsenter", [...entering(machine.pid), text]);
+      return execute("ssh", [...sshOptions(folder, key), `${user}@${address}`, text]);
+    };
+    const powerOn = async (): Promise<void> => {
+      machine ??= await boot(disk, name, words);
+      await eventually(`${plan.name} is up`, () => (isUp(run) ? true : null));
+    };
     await powerOn();
+    const { hostKeyLine, privateKey } = {
+      hostKeyLine: publicLine(hostKey),
+      privateKey: readFileSync(key, "utf8"),
+    };
+    const pid = (): number | null => machine?.pid ?? null;
+    return { name: plan.name, address, privateKey, hostKeyLine, pid, run, powerOff, powerOn, close };
   } catch (error) {
     await close();
     throw error;
   }
-  return {
-    name: plan.name,
-    address,
-    privateKey: readFileSync(key, "utf8"),
-    hostKeyLine: publicLine(hostKey),
-    root,
-    run,
-    powerOff,
-    powerOn,
-    close,
+}
+
+/** The folder that prepare-host.sh makes a machine from. */
+function layOutGiven(folder: string, plan: HostPlan, key: string, hostKey: string): string {
+  const given = join(folder, "given");
+  const files: Readonly<Record<string, string>> = {
+    "etc/hostname": `${plan.name}\n`,
+    "etc/hosts": `127.0.0.1 localhost\n127.0.1.1 ${plan.name}\n`,
+    "etc/machine-id": `${randomUUID().replaceAll("-", "")}\n`,
+    "etc/ssh/ssh_host_ed25519_key": readFileSync(hostKey, "utf8"),
+    "etc/ssh/ssh_host_ed25519_key.pub": readFileSync(`${hostKey}.pub`, "utf8"),
+    "etc/sudoers.d/README": "",
   };
-}
-
-/** A writable layer over the image, which stays as it is. */
-function mountLayer(image: string, folder: string): string {
-  const [upper, work, root] = ["upper", "work", "root"].map((name) => join(folder, name));
-  for (const path of [upper, work, root]) mkdirSync(path ?? "");
-  const options = `lowerdir=${image},upperdir=${upper ?? ""},workdir=${work ?? ""}`;
-  execFileSync("mount", ["-t", "overlay", "overlay", "-o", options, root ?? ""]);
-  return root ?? "";
-}
-
-function prepare(root: string, plan: HostPlan, authorized: string, hostKey: string): void {
-  writeFileSync(join(root, "etc/hostname"), `${plan.name}\n`);
-  writeFileSync(join(root, "etc/hosts"), `127.0.0.1 localhost\n127.0.1.1 ${plan.name}\n`);
-  execFileSync("sh", ["-c", `rm -f ${root}/etc/ssh/ssh_host_*`]);
-  for (const end of ["", ".pub"])
-    writeFileSync(join(root, `etc/ssh/ssh_host_ed25519_key${end}`), readFileSync(hostKey + end), { mode: 0o600 });
-  appendFileSync(join(root, "etc/ssh/sshd_config"), "\nUseDNS no\nMaxStartups 200\nLogLevel VERBOSE\n");
-  for (const { name, sudo = false, linger = false } of plan.users) {
-    execFileSync("chroot", [root, "useradd", "--create-home", "--shell", "/bin/bash", name]);
-    if (sudo) writeFileSync(join(root, "etc/sudoers.d", name), `${name} ALL=(ALL) NOPASSWD: ALL\n`, { mode: 0o440 });
-    const lingering = join(root, "var/lib/systemd/linger");
-    mkdirSync(lingering, { recursive: true });
-    if (linger) writeFileSync(join(lingering, name), "");
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(given, "files", path)), { recursive: true });
+    writeFileSync(join(given, "files", path), text);
   }
-  for (const name of ["root", ...plan.users.map((user) => user.name)]) {
-    const home = name === "root" ? "root" : `home/${name}`;
-    mkdirSync(join(root, home, ".ssh"), { recursive: true, mode: 0o700 });
-    writeFileSync(join(root, home, ".ssh/authorized_keys"), `${authorized}\n`, { mode: 0o600 });
-    execFileSync("chroot", [root, "chown", "-R", `${name}:`, `/${home}/.ssh`]);
-  }
+  const users = [{ name: "root" }, ...plan.users].map(({ name, sudo = false, linger = false }: HostUser) =>
+    [name, sudo ? "yes" : "no", linger ? "yes" : "no"].join(" "),
+  );
+  writeFileSync(join(given, "users"), `${users.join("\n")}\n`);
+  writeFileSync(join(given, "authorized_keys"), `${publicLine(key)}\n`);
+  cpSync(join(import.meta.dirname, "stand-in"), join(given, "stand-in"), {
+    recursive: true,
+    filter: (path) => !/__pycache__|node_modules/.test(path),
+  });
+  return given;
 }
 
-interface Machine {
-  /** Kills it and all that runs on it. */
-  end(): Promise<void>;
-}
-
-function boot(root: string, plan: HostPlan, namespace: string): Machine {
-  const words = [
-    "--quiet",
-    "--boot",
-    "--register=no",
-    "--keep-unit",
-    `--directory=${root}`,
-    `--machine=${plan.name}`,
-    `--network-namespace-path=${namespace}`,
-    ...(plan.shows ?? []).map((path) => `--bind-ro=${path}`),
-  ];
-  const child = spawn("systemd-nspawn", words, { stdio: "ignore" });
-  const ended = new Promise<void>((resolve) => child.once("exit", () => {
-    resolve();
-  }));
-  return {
-    end: async () => {
-      const pid = child.pid;
-      if (pid !== undefined && child.exitCode === null && child.signalCode === null) {
-        // PID 1 of the machine is a child; when it dies the kernel ends everything in it.
-        for (const one of descendantsOf(pid)) killQuietly(one);
-      }
-      await ended;
-    },
-  };
+function entering(pid: number): readonly string[] {
+  const environment = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"];
+  return ["--target", String(pid), "--all", "--", ...environment, "sh", "-c"];
 }
 
 function sshOptions(folder: string, key: string): readonly string[] {
@@ -152,9 +139,13 @@ function sshOptions(folder: string, key: string): readonly string[] {
   return ["-F", "none", "-i", key, ...options.flatMap((option) => ["-o", option])];
 }
 
-function answers(run: SystemdHost["run"]): boolean {
+function execute(program: string, words: readonly string[]): string {
+  return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function isUp(run: SystemdHost["run"]): boolean {
   try {
-    // A login before the boot is over is refused by pam_nologin for users, and user managers would be late.
+    // A login before the boot is over is refused by pam_nologin, and user managers would be late.
     return /^(running|degraded)/.test(run("systemctl is-system-running --wait || true"));
   } catch {
     return false;

@@ -92,7 +92,7 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
   const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
-    const observed = await look(agent, { spec, urn, serverId: id });
+    const observed = await look(agent, { spec, urn, serverId: id }, "refresh");
     if (observed.server.status === "absent") return { id: "", props: {} };
     const expected = props["configHash"];
     const hash = typeof expected === "string" ? expected : null;

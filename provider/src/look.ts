@@ -2,6 +2,7 @@ import type { Observed } from "./core/observed";
 import type { Spec } from "./core/spec";
 import { serverEnvironment } from "./core/vllm-command";
 import type { HostAgent } from "./remote/host-agent";
+import type { ServerQuery } from "./remote/protocol";
 
 export interface LookFor {
   readonly spec: Spec;
@@ -10,16 +11,24 @@ export interface LookFor {
   readonly serverId: string | null;
 }
 
-/** One round trip: everything plan, outputs and drift need to know of one server and its host. */
-export async function look(agent: HostAgent, { spec, urn, serverId }: LookFor): Promise<Observed> {
-  const observation = await agent.observe({
+/**
+ * One round trip: everything plan, outputs and drift need to know of one server and its host.
+ * @param purpose "refresh": changes nothing, so that one look may do for all servers of the host.
+ */
+export async function look(
+  agent: HostAgent,
+  { spec, urn, serverId }: LookFor,
+  purpose: "change" | "refresh" = "change",
+): Promise<Observed> {
+  const query: ServerQuery = {
     serverId,
     urn,
     executable: spec.vllm.executable,
     checkpointPath: spec.model.path,
     listen: spec.listen,
     secretEnvironment: serverEnvironment(spec, { home: "" }).secretEnvironment,
-  });
+  };
+  const observation = await (purpose === "refresh" ? agent.refresh(query) : agent.observe(query));
   const own = observation.servers[observation.queryIndex];
   if (own === undefined)
     throw new Error(`the agent answered ${String(observation.servers.length)} servers, not ours`);

@@ -172,6 +172,7 @@ export function observed(parts: Partial<Observed> = {}): Observed {
 export const launch: Launch = {
   fingerprint: "f00d",
   executable: "/opt/vllm/bin/vllm",
+  executableWish: null,
   modelPath: "/models/kimi",
   configYaml: 'fingerprint-value: "f00d"\n',
   environment: {},

@@ -71,6 +71,10 @@ export class ToldHost implements HostAgent {
     return Promise.resolve({ ...host, servers, queryIndex: 0 });
   }
 
+  refresh(): ReturnType<HostAgent["refresh"]> {
+    return this.observe();
+  }
+
   flags(): Promise<FlagsResult> {
     this.calls.push("flags");
     return Promise.resolve({ version: "0.31.0", flags: ["host", "port", "served-model-name"] });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { VllmServerError } from "../core/errors";
 import type { Observation } from "../core/observed";
@@ -15,8 +16,10 @@ import {
   type ApplyRequest,
   type ApplyResult,
   type FlagsResult,
+  type OthersWish,
   type ServerQuery,
 } from "./protocol";
+import type { SharedSight } from "./shared-sight";
 
 /** Looking can mean a slow login shell, nvidia-smi, and `vllm --version` for each executable. */
 const OBSERVE_SECONDS = 180;
@@ -29,12 +32,16 @@ export interface AgentClientOptions {
   readonly python: string | null;
   /** Runs one call over a connection that is open while it runs. */
   readonly withTransport: <T>(run: (transport: Transport) => Promise<T>) => Promise<T>;
+  /** Of the last look for a refresh. */
+  readonly sight: SharedSight;
 }
 
 /** HostAgent over SSH: each call is one exec of the agent. */
 export class AgentClient implements HostAgent {
   readonly #options: AgentClientOptions;
   readonly #batch = new ObserveBatch((take) => this.#look(take));
+  // However many they are: those left over would be looked at a second time.
+  readonly #refreshes = new ObserveBatch((take) => this.#lookAtAll(take), Infinity);
 
   constructor(options: AgentClientOptions) {
     this.#options = options;
@@ -44,16 +51,26 @@ export class AgentClient implements HostAgent {
     return this.#batch.observe(query);
   }
 
-  apply(
+  async refresh(query: ServerQuery): Promise<IndexedObservation> {
+    return (await this.#options.sight.answer(query)) ?? (await this.#refreshes.observe(query));
+  }
+
+  async apply(
     request: Omit<ApplyRequest, "op">,
     deadlineSeconds: number,
     onEvent: (event: AgentEvent) => void,
   ): Promise<ApplyResult> {
-    return this.#call(
-      () => ({ op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds }),
-      applyResultSchema,
-      onEvent,
-    );
+    const { sight } = this.#options;
+    sight.changing();
+    try {
+      return await this.#call(
+        () => ({ op: "apply", ...request, protocol: PROTOCOL_VERSION, deadlineSeconds }),
+        applyResultSchema,
+        onEvent,
+      );
+    } finally {
+      sight.changing();
+    }
   }
 
   flags(executable: string, environment: Readonly<Record<string, string>> = {}): Promise<FlagsResult> {
@@ -70,10 +87,14 @@ export class AgentClient implements HostAgent {
   }
 
   /** The queries are taken when there is a connection to send them over. */
-  async #look(take: () => readonly ServerQuery[]): Promise<Observation> {
+  async #look(
+    take: () => readonly ServerQuery[],
+    onTaken: () => OthersWish | undefined = () => undefined,
+  ): Promise<z.infer<typeof observeResultSchema>> {
     const request = (): AgentRequest => ({
       op: "observe",
       servers: take(),
+      others: onTaken(),
       protocol: PROTOCOL_VERSION,
       deadlineSeconds: OBSERVE_SECONDS,
     });
@@ -86,6 +107,25 @@ export class AgentClient implements HostAgent {
       change: "run it again",
       retryable: true,
     });
+  }
+
+  /** Queries that come once it is on its way wait for what it tells. */
+  async #lookAtAll(take: () => readonly ServerQuery[]): Promise<Observation> {
+    const salt = randomBytes(16).toString("hex");
+    const waiting: ReturnType<SharedSight["begin"]>[] = [];
+    const onTaken = (): OthersWish => {
+      waiting.push(this.#options.sight.begin());
+      return { salt };
+    };
+    try {
+      const { others, ...observation } = await this.#look(take, onTaken);
+      if (others === undefined) throw new Error("the agent did not tell of the other servers");
+      for (const look of waiting) look.tell({ observation, others, salt });
+      return observation;
+    } catch (error) {
+      for (const look of waiting) look.fail(error);
+      throw error;
+    }
   }
 
   #call<T>(

@@ -18,11 +18,16 @@ interface Waiting {
  */
 export class ObserveBatch {
   readonly #send: (take: () => readonly ServerQuery[]) => Promise<Observation>;
+  readonly #mostQueries: number;
   #waiting: Waiting[] = [];
   #isOnItsWay = false;
 
-  constructor(send: (take: () => readonly ServerQuery[]) => Promise<Observation>) {
+  constructor(
+    send: (take: () => readonly ServerQuery[]) => Promise<Observation>,
+    mostQueries: number = MOST_QUERIES,
+  ) {
     this.#send = send;
+    this.#mostQueries = mostQueries;
   }
 
   observe(query: ServerQuery): Promise<IndexedObservation> {
@@ -48,7 +53,7 @@ export class ObserveBatch {
     };
     try {
       const observation = await this.#send(() =>
-        (taken.batch ??= take(MOST_QUERIES)).map((one) => one.query),
+        (taken.batch ??= take(this.#mostQueries)).map((one) => one.query),
       );
       for (const [queryIndex, one] of (taken.batch ?? []).entries())
         one.resolve({ ...observation, queryIndex });

@@ -5,46 +5,52 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, Optional
+from functools import partial
+from typing import Any, Callable, Optional
 
 from agent import (
     accounts,
-    checkpoint,
-    executable,
     gpu_seen,
+    observed_others,
     paths,
-    port_seen,
     processes,
     records,
     registry,
     server_seen,
+    side_by_side,
     state_guard,
 )
+from agent.observed_parts import Parts
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
-    """Observation of core/observed.ts; servers in the order of the queries."""
+    """Observation of core/observed.ts, servers in the order of the queries; where it is wished, the others of
+    remote/protocol.ts beside them. Everything is looked at at once, each thing one time, whoever asks for it."""
     state_guard.demand_private()
     moment = processes.Snapshot()
     known = registry.load_all(moment)
-    gpus, gpu_error = gpu_seen.look(known)
-    find = cache(executable.find)
-    servers = []
-    for query in request["servers"]:
-        server = _server(query, known, moment)
-        listen = query["listen"]
-        secrets = query["secretEnvironment"]
-        servers.append(
-            {
-                "server": ABSENT if server is None else server_seen.describe(server, secrets),
-                # Not asked for is not the same as null: null means the vllm of the login environment.
-                "executable": find(query["executable"]) if "executable" in query else None,
-                "checkpoint": checkpoint.look(query["checkpointPath"]) if "checkpointPath" in query else None,
-                "port": port_seen.look(listen["address"], listen["port"], known),
-            }
-        )
-    return {"host": _host(), "gpus": gpus, "gpuError": gpu_error, "servers": servers}
+    queries = request["servers"]
+    asked = [_server(query, known, moment) for query in queries]
+    others = observed_others.choose(request, asked, known)
+    parts = Parts(queries, others)
+    seen = side_by_side.run(
+        {
+            "gpus": partial(gpu_seen.look, known),
+            **{("asked", index): _look(server, queries[index]) for index, server in enumerate(asked)},
+            **{("other", server.server_id): partial(observed_others.describe, server) for server in others},
+            **parts.looks(known),
+        }
+    )
+    gpus, gpu_error = seen.told("gpus")
+    servers = [
+        {"server": seen.told(("asked", index)), **parts.of_query(query, seen)}
+        for index, query in enumerate(queries)
+    ]
+    observation = {"host": _host(), "gpus": gpus, "gpuError": gpu_error, "servers": servers}
+    wish = request.get("others")
+    if wish is None:
+        return observation
+    return {**observation, "others": {**observed_others.tell(others, wish["salt"], seen), **parts.tell(seen)}}
 
 
 ABSENT: dict[str, Any] = {
@@ -52,6 +58,8 @@ ABSENT: dict[str, Any] = {
     "owner": None,
     "generation": 0,
     "launch": None,
+    "manager": None,
+    "unit": None,
     "leader": None,
     "startedAt": None,
     "ready": None,
@@ -63,6 +71,12 @@ ABSENT: dict[str, Any] = {
     "stateFolder": None,
     "logPath": None,
 }
+
+
+def _look(server: Optional[registry.Server], query: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    if server is None:
+        return lambda: ABSENT
+    return partial(server_seen.describe, server, query["secretEnvironment"])
 
 
 def _server(

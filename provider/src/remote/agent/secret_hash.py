@@ -1,0 +1,27 @@
+"""The secrets of a server as they may leave the host: hashed with a salt that the client chose for this one request."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import Any
+
+from agent import paths, records
+
+
+def of(server_id: str, salt: str) -> str:
+    """Hex HMAC-SHA256, keyed with the salt (hex), of the canonical secrets that the server was started with.
+
+    The client computes the same of those it knows (remote/secret-hash.ts) and compares: who does not know them learns
+    nothing of them, and two requests cannot be compared.
+    """
+    return hmac.new(bytes.fromhex(salt), canonical(kept(server_id)), "sha256").hexdigest()
+
+
+def kept(server_id: str) -> Any:
+    return records.read_json(paths.server_folder(server_id) / "secrets.json") or {}
+
+
+def canonical(value: Any) -> bytes:
+    """The same bytes for the same names and values, in any order: JSON in ASCII, names sorted by code point."""
+    return json.dumps(value, sort_keys=True).encode("ascii")

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from agent import apply, events, paths, processes, records, run_record
+from agent import apply, events, host_turn, paths, processes, records, run_record
 from agent.failure import AgentFailure
 
 SCRIPT = Path(__file__).with_name("acting_vllm.py")
@@ -28,6 +28,7 @@ class ActingCase(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="pvllm-"))
         self.addCleanup(shutil.rmtree, self.folder, True)
         self._set_environment("HOME", str(self.folder))
+        self._set_environment(host_turn.SCOPE_VARIABLE, str(self.folder))
         self.said = (self.folder / "events").open("w+b")
         self.addCleanup(self.said.close)
         self._patch(events, "STDOUT", self.said.fileno())

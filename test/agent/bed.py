@@ -10,7 +10,7 @@ import unittest
 import zlib
 from pathlib import Path
 
-from agent import executable, processes
+from agent import executable, host_turn, processes
 
 from . import AGENT_FOLDER
 
@@ -41,6 +41,7 @@ class HostCase(unittest.TestCase):
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(kept)))
         os.environ.clear()
         os.environ.update({"HOME": str(self.home), "PATH": f"{self.bin}:/usr/bin:/bin", "SHELL": "/bin/sh"})
+        os.environ[host_turn.SCOPE_VARIABLE] = str(self.home)
         executable._login_environment.cache_clear()
         self.state = self.home / ".local" / "state" / "pulumi-vllm"
 
@@ -75,6 +76,8 @@ class HostCase(unittest.TestCase):
 
 
 SLEEPER = "import sys; print('up'); sys.stdin.read()"
+# Named as a supervisor is.
+SUPERVISOR = "open('/proc/self/comm', 'w').write('pvllm-chat-0a1b')\n" + SLEEPER
 
 
 def identity(pid):

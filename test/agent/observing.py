@@ -4,7 +4,7 @@ import json
 
 from agent import observe, processes
 
-from .bed import OWNER, SLEEPER, URN, HostCase, identity
+from .bed import OWNER, SUPERVISOR, URN, HostCase, identity
 
 ID = OWNER["serverId"]
 
@@ -68,7 +68,7 @@ class ObservedCase(HostCase):
         return child
 
     def supervised(self):
-        self.run["supervisor"] = identity(self.spawn(SLEEPER).pid)
+        self.run["supervisor"] = identity(self.spawn(SUPERVISOR).pid)
 
     def launch(self):
         return {

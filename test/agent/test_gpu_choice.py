@@ -78,8 +78,21 @@ class ChooseTest(unittest.TestCase):
         )
 
     def test_a_list_is_the_users_word_in_the_users_order(self):
-        wish = {"kind": "list", "ids": ["GPU-33", 1, "0", "MIG-abc"]}
-        self.assertEqual(choose(FOUR, wish, set()), ["GPU-33", "GPU-11", "GPU-00", "MIG-abc"])
+        wish = {"kind": "list", "ids": ["GPU-33", 2, "0", "MIG-abc"]}
+        self.assertEqual(choose(FOUR, wish, {"GPU-33"}), ["GPU-33", "GPU-22", "GPU-00", "MIG-abc"])
+
+    def test_a_listed_one_that_somebody_took_since_the_look_names_its_holder(self):
+        reserved = gpu(0, reserved="other-0a1b2c3d")
+        error = self.refusal([reserved, *FOUR[1:]], {"kind": "list", "ids": [2, 1, 0]}, set())
+        self.assertEqual(
+            (error.code, error.summary, error.evidence),
+            (
+                "GPUS_NOT_FREE",
+                "Cannot use GPU 0, 1: not free, need them free",
+                "GPU 0: 4 MiB used, reserved by other-0a1b2c3d; "
+                "GPU 1: 71200 MiB used, python3 train.py (pid 4711, user bob)",
+            ),
+        )
 
     def test_a_listed_one_that_is_not_there_names_those_that_are(self):
         for wanted in (7, "GPU-9", "GPU-"):

@@ -7,7 +7,7 @@ from unittest import mock
 
 from agent import command, gpu_seen, gpus, registry
 
-from .bed import OWNER, SLEEPER, HostCase, identity
+from .bed import OWNER, SUPERVISOR, HostCase, identity
 
 # Answers by query; every unknown field is refused the way the real one does.
 SMI = """#!/bin/sh
@@ -109,7 +109,7 @@ class GpusTest(HostCase):
         self.assertEqual(len(gpus.query()[0]), 2)
 
     def test_holders_are_named_and_reservations_are_of_living_servers(self):
-        child = self.spawn(SLEEPER)
+        child = self.spawn(SUPERVISOR)
         ticks = identity(child.pid)["startTicks"]
         from agent.processes import boot_id
 

@@ -5,7 +5,7 @@ import os
 from agent import overlay, ownership, paths, processes, records, registry
 from agent.failure import AgentFailure
 
-from .bed import OWNER, SLEEPER, URN, HostCase, identity
+from .bed import OWNER, SLEEPER, SUPERVISOR, URN, HostCase, identity
 
 ID = OWNER["serverId"]
 STEP = {"kind": "claim", "owner": OWNER}
@@ -79,7 +79,7 @@ class OwnershipTest(HostCase):
         self.assertIn("(pid %d)" % child.pid, error.evidence)
         child.kill()
         child.wait()
-        supervisor = self.spawn(SLEEPER)
+        supervisor = self.spawn(SUPERVISOR)
         run = {"bootId": processes.boot_id(), "supervisor": identity(supervisor.pid), "sessions": []}
         self.record(ID, run=run)
         self.assertEqual(self.refusal(ownership.forget, ID).evidence, "its supervisor still runs")

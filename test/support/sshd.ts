@@ -160,6 +160,8 @@ async function launch(folder: string, options: SshdOptions, keys: Keys): Promise
 function configText(folder: string, options: SshdOptions, keys: Keys, address: string, port: number): string {
   const environment = {
     HOME: options.home,
+    // Each is a host of its own, whose starts wait for no other's.
+    PULUMI_VLLM_HOST_SCOPE: options.home,
     ...(options.path === undefined ? {} : { PATH: options.path }),
     ...options.environment,
   };

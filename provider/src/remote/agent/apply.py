@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, Callable, Optional
 
 from agent import (
     events,
+    host_turn,
     launch,
     launch_files,
     lock,
@@ -19,6 +19,7 @@ from agent import (
     restart_policy,
     run_record,
     settle,
+    start_check,
     state_guard,
     stop,
     stop_intent,
@@ -30,14 +31,15 @@ from agent.failure import AgentFailure
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """ApplyResult of remote/protocol.ts: one result a step. A wait that does not end "ready" is the last one.
 
-    A start holds the lock of the whole host as well, until the wait after it has ended: two servers that
-    start together could both take the same port or GPU. Stops need no turn.
+    A start holds the turn of the whole host as well, until the wait after it has ended: two servers that
+    start together could both take the same port or GPU. Where a server is stopped for it, it has its turn, and
+    what it needs was looked at, before that: until then the server serves. Stops alone need no turn.
     """
     server_id = request["serverId"]
     state_guard.demand_private()
     with lock.held(paths.server_folder(server_id) / "lock", request["client"], request["lockWaitSeconds"]):
         try:
-            lock.forget_dead_holder(_host_lock())
+            lock.forget_dead_holder(host_turn.file())
             _demand_expected(server_id, request["expect"])
             _withdraw_stop_intent(server_id, request["steps"])
             return {"steps": _carry_out_all(server_id, request)}
@@ -45,21 +47,20 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
             ownership.remove_unclaimed(server_id)
 
 
-def _host_lock() -> Path:
-    return paths.state_root() / "host.lock"
-
-
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    for step in request["steps"]:
-        if step["kind"] == "start":
-            launch_files.demand_room(server_id)
-            manager_choice.choose(server_id, step["launch"])
+    starting = next((step for step in request["steps"] if step["kind"] == "start"), None)
+    if starting is not None:
+        launch_files.demand_room(server_id)
+        manager_choice.choose(server_id, starting["launch"])
+    has_turn = False
     with ExitStack() as host:
         for step in request["steps"]:
             kind = step["kind"]
-            if kind == "start":
-                host.enter_context(lock.held(_host_lock(), request["client"], request["lockWaitSeconds"]))
+            if starting is not None and kind in ("stop", "start") and not has_turn:
+                host.enter_context(host_turn.held(request["client"], request["lockWaitSeconds"]))
+                start_check.demand(server_id, starting["launch"])
+                has_turn = True
             events.emit({"event": "step", "kind": kind, "state": "begin"})
             result = _carry_out(server_id, step)
             events.emit({"event": "step", "kind": kind, "state": "end"})

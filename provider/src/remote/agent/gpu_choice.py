@@ -14,15 +14,15 @@ IDLE_MIB = 1024
 def choose(gpus: Sequence[dict[str, Any]], wish: dict[str, Any], held_by_us: set[str]) -> list[str]:
     """UUIDs for a wish (LaunchGpus of core/step.ts), in the order CUDA should see them.
 
-    A count gets GPUs that are really free (nobody computes on them, idle memory, not reserved) or are held
-    by this server itself: preferred ones first, then by index. A list is the user's own word: what it names
-    only has to exist.
+    They are really free (nobody computes on them, idle memory, not reserved) or held by this server itself. A count
+    gets preferred ones first, then by index; a list gets what it names, or nothing.
     Raises GPU_NOT_FOUND or GPUS_NOT_FREE; the latter names the holders.
     """
     if wish["kind"] == "none":
         return []
     if wish["kind"] == "list":
-        return _all_different([_resolve(gpus, wanted) for wanted in wish["ids"]], wish["ids"])
+        named = _all_different([_resolve(gpus, wanted) for wanted in wish["ids"]], wish["ids"])
+        return _all_free(gpus, named, held_by_us)
     count = int(wish["count"])
     if count > len(gpus):
         raise AgentFailure(
@@ -72,6 +72,22 @@ def _all_different(uuids: list[str], ids: Sequence[Union[int, str]]) -> list[str
         "GPU_NOT_FOUND",
         f"Cannot use GPUs {named} beside each other: they are one ({twice}), need different ones",
         change="gpus",
+    )
+
+
+def _all_free(gpus: Sequence[dict[str, Any]], uuids: list[str], held_by_us: set[str]) -> list[str]:
+    """The client looked before it asked; since then another start can have taken one."""
+    taken = [
+        gpu for gpu in gpus if gpu["uuid"] in uuids and gpu["uuid"] not in held_by_us and not is_free(gpu)
+    ]
+    if not taken:
+        return uuids
+    raise AgentFailure(
+        "GPUS_NOT_FREE",
+        "Cannot use GPU %s: not free, need them free" % ", ".join(str(gpu["index"]) for gpu in taken),
+        evidence="; ".join(map(describe, taken)),
+        change="free them, or name other GPUs: gpus: [...]",
+        retryable=True,
     )
 
 

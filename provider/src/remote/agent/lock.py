@@ -29,7 +29,7 @@ def held(path: os.PathLike[str], client: str, wait_seconds: float) -> Iterator[N
     descriptor = _take(place, record, wait_seconds)
     try:
         me = processes.read_process(os.getpid())
-        since = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        since = utc_now()
         ticks = None if me is None else me.start_ticks
         # A stop on a full disk must have its turn too; then nobody is named.
         with records.best_effort():
@@ -46,6 +46,11 @@ def held(path: os.PathLike[str], client: str, wait_seconds: float) -> Iterator[N
                 pass
     finally:
         os.close(descriptor)
+
+
+def utc_now() -> str:
+    """Like "2026-12-01T12:03:11Z"."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def forget_dead_holder(path: os.PathLike[str]) -> None:
@@ -110,6 +115,10 @@ def describe_holder(record: Path) -> str:
         holder.get("pid") or 0, holder.get("startTicks") or 0
     ):
         return "held by a process that did not say who it is"
-    since = str(holder.get("since"))
+    return f"held by {holder.get('client')} since {short_time(str(holder.get('since')))}"
+
+
+def short_time(since: str) -> str:
+    """Without the day when that is today (UTC)."""
     today = datetime.now(timezone.utc).strftime("%Y-%m-%dT")
-    return f"held by {holder.get('client')} since {since[len(today) :] if since.startswith(today) else since}"
+    return since[len(today) :] if since.startswith(today) else since

@@ -120,7 +120,16 @@ def is_same(pid: int, start_ticks: int) -> bool:
 
 
 def is_alive(process: Process) -> bool:
-    return process.state not in ("Z", "X", "x")
+    """A zombie that its parent never reaps holds nothing any more; one whose first thread has ended while another sits
+    in the kernel looks the same, and holds everything."""
+    return process.state not in ("Z", "X", "x") or len(threads_of(process.pid)) > 1
+
+
+def threads_of(pid: int) -> list[int]:
+    try:
+        return sorted(int(name) for name in os.listdir("/proc/%d/task" % pid))
+    except OSError:
+        return []
 
 
 def read_marker(pid: int) -> Optional[str]:

@@ -61,6 +61,7 @@ RUN: Mapping[str, Shape] = {
     "startedAt": optional(text),
     "exits": listed(record(generation=whole, code=optional(whole), signal=optional(whole), at=text)),
     "shm": optional(listed(text)),
+    "shmInodes": optional(by_name(whole)),
     "shmRemoved": optional(listed(text)),
 }
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timezone
 from typing import Any, Optional
 
 from agent import paths, processes, record_shapes, records, unit_run
 
 KEPT_EXITS = 20
+# How the kernel's name of a supervisor begins.
+SUPERVISOR_NAME = "pvllm-"
 
 
 def read(server_id: str) -> Optional[dict[str, Any]]:
@@ -50,7 +53,15 @@ def living(run: Optional[dict[str, Any]], role: str) -> Optional[tuple[int, int]
     if not isinstance(recorded, dict):
         return None
     identity = (int(recorded["pid"]), int(recorded["startTicks"]))
-    return identity if processes.is_same(*identity) else None
+    if not processes.is_same(*identity) or (role == "supervisor" and not _is_named_as_one(identity[0])):
+        return None
+    return identity
+
+
+def _is_named_as_one(pid: int) -> bool:
+    """A second proof beside the numbers: a supervisor is signalled although nothing in its environment marks it."""
+    found = processes.read_process(pid)
+    return found is not None and found.name.startswith(SUPERVISOR_NAME) and found.uid == os.getuid()
 
 
 def exit_of(run: dict[str, Any], generation: int) -> Optional[dict[str, Any]]:

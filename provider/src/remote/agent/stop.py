@@ -18,8 +18,8 @@ from agent import (
     shm,
     stop_intent,
     temp_files,
+    unkillable,
 )
-from agent.failure import AgentFailure
 
 # Engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured.
 _TEARDOWN_SECONDS = 15.0
@@ -42,7 +42,8 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     last = run_record.read(server_id)
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
     names = {*noted, *_names(found, "shm"), *_names(last, "shm")}
-    removed = sorted(by_supervisor.union(shm.remove_unused(names)))
+    inodes = {**_inodes(found), **_inodes(last), **stop_intent.shm_inodes(server_id)}
+    removed = sorted(by_supervisor.union(shm.remove_unused(names, inodes)))
     temp_files.empty(paths.temp_folder(server_id))
     _close_record(server_id)
     return {
@@ -91,13 +92,7 @@ def _orphans(members: list[processes.Process], found: Optional[dict[str, Any]]) 
 def _demand_nothing_lives(server_id: str) -> None:
     left = ending.kill_all(lambda: _members(server_id), time.sleep)
     if left:
-        raise AgentFailure(
-            "STOP_INCOMPLETE",
-            f"Cannot stop {server_id}: {len(left)} of its processes outlive SIGKILL, need none",
-            evidence="; ".join(f"pid {one.pid}, state {one.state}: {one.command}" for one in left),
-            change="a process that SIGKILL does not end sits in the kernel: it needs a reboot or driver reset",
-            retryable=True,
-        )
+        raise unkillable.failure(server_id, left)
 
 
 def _gpu_baseline(found: Optional[dict[str, Any]], launch: dict[str, Any]) -> dict[str, int]:
@@ -110,6 +105,10 @@ def _gpu_baseline(found: Optional[dict[str, Any]], launch: dict[str, Any]) -> di
 def _names(found: Optional[dict[str, Any]], field: str) -> list[str]:
     """Names of another boot are gone with its memory; what is called so now is somebody else's."""
     return list(found.get(field) or []) if found is not None and run_record.is_of_this_boot(found) else []
+
+
+def _inodes(found: Optional[dict[str, Any]]) -> dict[str, int]:
+    return dict((found or {}).get("shmInodes") or {})
 
 
 def _close_record(server_id: str) -> None:

@@ -24,7 +24,7 @@ def is_declared(server_id: str) -> bool:
 def declare(server_id: str) -> None:
     """On a full disk too: a server that is in the way must be stoppable."""
     try:
-        _write(server_id, shm_names(server_id))
+        _write(server_id, shm_inodes(server_id))
     except AgentFailure as failure:
         if failure.code != "DISK_FULL":
             raise
@@ -38,23 +38,25 @@ def withdraw(server_id: str) -> None:
 def note_shm(server_id: str, members: Sequence[processes.Process]) -> set[str]:
     """What these are about to leave behind (the supervisor's last look can be a few seconds old), and what
     was noted before."""
-    noted = set(shm_names(server_id))
+    noted = shm_inodes(server_id)
     if not members:
-        return noted
+        return set(noted)
     since = time.time() - max(process_age.age_seconds(member.start_ticks) for member in members)
     seen = shm.names_made_by([member.pid for member in members], since)
     if seen:
         with records.best_effort():
-            _write(server_id, sorted(seen | noted))
-    return seen | noted
+            _write(server_id, {**shm.inodes(seen), **noted})
+    return seen.union(noted)
 
 
-def shm_names(server_id: str) -> list[str]:
-    """Noted by this stop and earlier ones of this boot; names of another boot are gone with its memory."""
+def shm_inodes(server_id: str) -> dict[str, int]:
+    """Names noted by this stop and earlier ones of this boot, and which files they meant; those of another boot are
+    gone with its memory."""
     found = records.read_json(path(server_id))
     if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
-        return []
-    return [str(name) for name in found.get("shm") or []]
+        return {}
+    noted = found.get("shm")
+    return {str(name): int(inode) for name, inode in noted.items()} if isinstance(noted, dict) else {}
 
 
 def _declare_without_room(server_id: str) -> None:
@@ -67,6 +69,6 @@ def _declare_without_room(server_id: str) -> None:
             signals.send(*supervisor, signal.SIGTERM)
 
 
-def _write(server_id: str, names: list[str]) -> None:
-    record = {"at": run_record.now(), "bootId": processes.boot_id(), "shm": names}
+def _write(server_id: str, inodes: dict[str, int]) -> None:
+    record = {"at": run_record.now(), "bootId": processes.boot_id(), "shm": inodes}
     records.write_json(path(server_id), record)

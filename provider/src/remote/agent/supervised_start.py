@@ -7,7 +7,7 @@ import os
 import select
 from typing import Any, Optional
 
-from agent import detach, logs
+from agent import detach, logs, run_record
 from agent.failure import AgentFailure
 from agent.start_plan import Plan
 from agent.supervisor import Supervisor
@@ -20,7 +20,7 @@ _NAME_LENGTH = 15
 def start(plan: Plan, previous: Optional[dict[str, Any]]) -> int:
     """Pid of vLLM's API server; it is on record then. Raises VLLM_NOT_FOUND when the kernel will not run it."""
     crash_log = logs.folder(plan.server_id) / "supervisor.log"
-    name = f"pvllm-{plan.server_id}"[:_NAME_LENGTH]
+    name = f"{run_record.SUPERVISOR_NAME}{plan.server_id}"[:_NAME_LENGTH]
     hear = detach.detach(name, crash_log, lambda report: Supervisor(plan, previous).live(report))
     told = _hear(hear)
     if told is None:

@@ -146,7 +146,7 @@ class Supervisor:
         left = ending.end_orphans(self._members, self.children.pause)
         self.children.reap()
         recorded = self.file.run["shm"]
-        removed = shm.remove_unused(recorded)
+        removed = shm.remove_unused(recorded, self.file.run["shmInodes"])
         if not left:
             temp_files.empty(self.plan.temp)
         self.file.cleaned(removed, shm.existing(recorded), not left)

@@ -8,6 +8,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from agent import open_files
 from agent.failure import AgentFailure
 
 
@@ -25,10 +26,15 @@ def prepare(folder: Path) -> None:
 
 
 def empty(folder: Path) -> None:
-    """Removes everything in the folder, following no link. What cannot be removed stays."""
+    """Removes everything in the folder, following no link. What cannot be removed stays, and so does what a living
+    process maps or has open: nothing of the server lives when this is called, so it is somebody else's by now."""
     if not _is_ours(folder):
         return
-    for entry in os.scandir(folder):
+    entries = list(os.scandir(folder))
+    in_use = open_files.names_in_use(folder) if entries else set()
+    for entry in entries:
+        if entry.name in in_use:
+            continue
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
         else:

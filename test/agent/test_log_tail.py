@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from agent import log_backlog, log_tail
+from agent import log_backlog, log_bound, log_tail
 from agent.log_tail import BATCH_LINES, LONGEST_LINE, LogTail
 
 
@@ -110,10 +110,59 @@ class LogTailTest(unittest.TestCase):
                 told.append(number)
         return told
 
+    def test_a_log_that_was_bounded_under_it_is_read_on_from_where_it_was(self) -> None:
+        self.append(_numbers(1, 1000))
+        self.assertEqual(1000, len(self.tail.poll()))
+        self._bound()
+        self.assertEqual([], self.tail.poll())
+        self.append(_numbers(1001, 1002))
+        self.assertEqual(["0001001", "0001002"], self.tail.poll())
+        self.tail.drain()
+        self.assertEqual([*range(1, 1003)], self._told())
+
+    def test_a_half_line_is_whole_in_a_log_that_was_bounded_meanwhile(self) -> None:
+        self.append(_numbers(1, 1000) + b"0001")
+        self.tail.poll()
+        self._bound()
+        self.append(b"001\n")
+        self.assertEqual(["0001001"], self.tail.poll())
+
+    def test_lines_that_were_taken_out_before_it_read_them_are_counted(self) -> None:
+        self.append(_numbers(1, 1000))
+        self._bound()
+        self.assertEqual(499, len(self.tail.poll()))
+        self.append(_numbers(1001, 2000))
+        self._bound()
+        self.append(_numbers(2001, 2001))
+        self.assertEqual("0002001", self.tail.poll()[-1])
+        self.tail.drain()
+        self.assertEqual([*range(1, 250), *range(751, 1001), *range(1751, 2002)], self._told())
+
+    def test_they_are_counted_in_what_is_skipped_at_the_end_too(self) -> None:
+        self.append(_numbers(1, 1000))
+        self._bound()
+        self._shrink()
+        self.tail.drain()
+        self.assertEqual([*range(901, 1001)], self._told())
+
+    def test_a_log_that_was_emptied_by_hand_is_read_anew_and_its_numbers_go_on(self) -> None:
+        self.append(b"one\ntwo\n")
+        self.tail.poll()
+        self.log.write_bytes(b"new\n")
+        self.assertEqual(["new"], self.tail.drain())
+        self.assertEqual((3, ["new"]), (self.emitted[-1]["first"], self.emitted[-1]["lines"][-1:]))
+
+    def _bound(self) -> None:
+        self.assertGreater(log_bound.bound(self.log, 7999), 0)
+
     def test_the_last_line_that_says_something_is_known(self) -> None:
         self.append(b"loading\n\n  \n")
         self.tail.poll()
         self.assertEqual("loading", self.tail.last_line)
+
+
+def _numbers(first: int, last: int) -> bytes:
+    return b"".join(b"%07d\n" % number for number in range(first, last + 1))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def _take_out(file: BinaryIO, size: int, limit: int) -> int:
     beginning = log_marker.scan(file, 0, head)
     old = beginning.marker or log_marker.scan(file, head - _overlap(head), size - tail).marker
     at = _line_end_before(file, head) if beginning.marker is None else beginning.marker.start
-    source = _line_begin_after(file, size - tail, tail)
+    source = _line_begin_after(file, size - tail - 1, tail)
     if old is not None:
         source = max(source, old.end)
     cut_line = b"" if at > 0 and _byte_before(file, at) == b"\n" else b"\n"

@@ -18,7 +18,7 @@ known=0; between=0; lines=0; missing=0; next=0; begin=0;
 if [ $# -eq 4 ]; then
 lines=$2; missing=$3; next=$4;
 begin=$(head -n "$(($1 - 1))" "$log" | wc -c); known=$(head -n "$1" "$log" | wc -c); fi;
-from=$((size - tail + 1));
+from=$((size - tail));
 part=$(tail -c "+$from" "$log" | head -n 1 | wc -c);
 if [ "$part" -le $((tail / 2)) ]; then from=$((from + part)); fi;
 if [ "$from" -le "$known" ]; then from=$((known + 1)); fi;

@@ -14,8 +14,9 @@ from typing import BinaryIO, Optional
 # The same words stand in log_bound_sh.py.
 _BEGIN = b"[pulumi-vllm: "
 _LINE = re.compile(
-    rb"\[pulumi-vllm: (\d{1,18}) lines \((\d{1,18}) bytes\) were taken out here, the next is line (\d{1,18}); "
-    rb"service\.logs\.maxBytes was reached\]\r?\n"
+    rb"^\[pulumi-vllm: (\d{1,18}) lines \((\d{1,18}) bytes\) were taken out here, the next is line (\d{1,18}); "
+    rb"service\.logs\.maxBytes was reached\]\r?\n",
+    re.MULTILINE,
 )
 _LONGEST = 256
 _READ_BYTES = 1 << 20
@@ -65,9 +66,9 @@ def scan(file: BinaryIO, start: int, end: int) -> Stretch:
     for position, known, chunk in _chunks(file, start, end):
         for found in _LINE.finditer(chunk):
             # One that lies whole in what was carried over was seen before.
-            if found.end() > known and (found.start() == 0 or chunk[found.start() - 1 : found.start()] == b"\n"):
-                lines, missing, following = map(int, found.groups())
-                marker = Marker(position + found.start(), found.end() - found.start(), lines, missing, following)
+            if found.end() > known:
+                size = found.end() - found.start()
+                marker = Marker(position + found.start(), size, *map(int, found.groups()))
                 after = -chunk.count(b"\n", known, found.end())
         count = chunk.count(b"\n", known)
         newlines += count

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO, Callable
 
+from agent import log_marker
 from agent.log_backlog import TAIL_BYTES, Backlog
+from agent.log_place import LogPlace
 
 LONGEST_LINE = 8192
 BATCH_LINES = 200
@@ -31,7 +33,7 @@ class LogTail:
     def __init__(self, path: Path, emit: Callable[[dict[str, Any]], None]) -> None:
         self._path = path
         self._emit = emit
-        self._offset = 0
+        self._place = LogPlace()
         self._unfinished = b""
         self._backlog = Backlog()
         self._emitted_at = 0.0
@@ -49,10 +51,10 @@ class LogTail:
         self._skip_middle()
         lines = self._read(2 * TAIL_BYTES)
         if self._unfinished:
-            last = [_line(self._unfinished)]
+            last = [readable(self._unfinished)]
             self._unfinished = b""
-            self._keep(last)
-            lines += last
+            self._place.lines += 1
+            lines += self._keep(last)
         while self._backlog:
             self._emit_batches(1)
         return lines
@@ -61,42 +63,61 @@ class LogTail:
         finished: list[str] = []
         try:
             with open(self._path, "rb") as file:
-                file.seek(self._offset)
-                end = self._offset + most_bytes
-                while chunk := file.read(min(_READ_BYTES, end - self._offset)):
-                    self._offset += len(chunk)
+                self._find_again(file)
+                file.seek(self._place.offset)
+                end = self._place.offset + most_bytes
+                while chunk := file.read(min(_READ_BYTES, end - self._place.offset)):
+                    self._place.took(chunk)
                     parts = (self._unfinished + chunk).split(b"\n")
                     # A bar without a line end can go on for megabytes; what is cut later need not be kept.
                     self._unfinished = parts.pop()[: 4 * LONGEST_LINE]
-                    finished += [_line(part) for part in parts]
+                    finished += self._finish(parts)
         except FileNotFoundError:
             return []
-        self._keep(finished)
         return finished
+
+    def _finish(self, raw_lines: list[bytes]) -> list[str]:
+        """Keeps them; where lines were taken out of the log (log_bound.py) the numbers go on behind them."""
+        told: list[str] = []
+        waiting: list[str] = []
+        for raw in raw_lines:
+            marker = log_marker.matches(raw)
+            if marker is None:
+                self._place.lines += 1
+                waiting.append(readable(raw))
+                continue
+            told += self._keep(waiting)
+            waiting = []
+            _lines, missing_bytes, next_line = map(int, marker.groups())
+            self._skip(self._place.passed(len(raw) + 1, missing_bytes, next_line))
+        return told + self._keep(waiting)
+
+    def _find_again(self, file: BinaryIO) -> None:
+        missed = self._place.find_again(file)
+        if missed is not None:
+            self._unfinished = b""
+            self._skip(missed)
 
     def _skip_middle(self) -> None:
         """Counts the lines that nobody will look at."""
         try:
             with open(self._path, "rb") as file:
-                surplus = os.fstat(file.fileno()).st_size - self._offset - TAIL_BYTES
+                self._find_again(file)
+                surplus = os.fstat(file.fileno()).st_size - self._place.offset - TAIL_BYTES
                 if surplus > TAIL_BYTES:
-                    self._backlog.skip(self._count_lines(file, surplus))
+                    self._skip(self._place.pass_over(file, surplus))
+                    self._unfinished = b""
         except FileNotFoundError:
             return
 
-    def _count_lines(self, file: BinaryIO, size: int) -> int:
-        file.seek(self._offset)
-        end = self._offset + size
-        count = 0
-        while chunk := file.read(min(_READ_BYTES, end - self._offset)):
-            self._offset += len(chunk)
-            count += chunk.count(b"\n")
-        self._unfinished = b""
-        return count
+    def _skip(self, count: int) -> None:
+        if count > 0:
+            self._backlog.skip(count)
 
-    def _keep(self, lines: list[str]) -> None:
+    def _keep(self, lines: list[str]) -> list[str]:
         self._backlog.add(lines)
         self.last_line = next((line for line in reversed(lines) if line.strip()), self.last_line)
+        return lines
 
     def _emit_batches(self, most: int) -> None:
         for _ in range(most):
@@ -107,7 +128,8 @@ class LogTail:
         self._emitted_at = time.monotonic()
 
 
-def _line(raw: bytes) -> str:
+def readable(raw: bytes) -> str:
+    """A line of a log as it may be shown."""
     # Cut twice: what a long line is made of costs time, and so do its escape sequences.
     text = raw[: 4 * LONGEST_LINE].decode("utf-8", "replace").strip("\r")
     return (text if text.isprintable() else _UNPRINTED.sub("", text))[:LONGEST_LINE]

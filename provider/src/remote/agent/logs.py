@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Optional
 
 from agent import paths
-
-KEPT = 5
 
 
 def folder(server_id: str) -> Path:
@@ -22,7 +21,12 @@ def generations(server_id: str) -> list[int]:
     return sorted(int(entry.stem) for entry in folder(server_id).glob("*.log") if entry.stem.isdigit())
 
 
-def keep_newest(server_id: str, count: int) -> None:
+def keep_newest(server_id: str, count: int, first_failure: Optional[int] = None) -> None:
+    """Removes all but `count` logs: the newest, and among them the one that tells how a crash loop began."""
     found = generations(server_id)
-    for generation in found[: max(0, len(found) - count)]:
-        path(server_id, generation).unlink(missing_ok=True)
+    kept = set(found[max(0, len(found) - count) :])
+    if count > 0 and first_failure in found and first_failure not in kept:
+        kept = {first_failure, *sorted(kept)[1:]}
+    for generation in found:
+        if generation not in kept:
+            path(server_id, generation).unlink(missing_ok=True)

@@ -13,9 +13,15 @@ _secrets: list[str] = []
 
 def learn(request: Any) -> None:
     """Remembers every secret value of a request: secretEnvironment maps and apiKey, at any depth."""
+    _secrets.clear()
+    also(request)
+
+
+def also(record: Any) -> None:
+    """Remembers those of a record beside what is known."""
     found: set[str] = set()
-    _collect(request, found)
-    spellings: set[str] = set()
+    _collect(record, found)
+    spellings = set(_secrets)
     for value in found:
         spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
     # Longest first: a secret that contains another one must go as a whole.

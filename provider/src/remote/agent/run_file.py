@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from typing import Any, Optional
 
-from agent import processes, run_record
+from agent import crash_loop, processes, run_record, shm
 from agent.failure import AgentFailure
 
 
@@ -17,6 +17,8 @@ class RunFile:
     def __init__(self, server_id: str, previous: Optional[dict[str, Any]]) -> None:
         self._server_id = server_id
         self._is_saved = False
+        # The start that was asked for; what comes after it are automatic ones.
+        self.asked = run_record.generation_of(previous) + 1
         self.run: dict[str, Any] = {
             "bootId": processes.boot_id(),
             "supervisor": _identity(os.getpid()),
@@ -28,6 +30,8 @@ class RunFile:
             "nextStartAt": None,
             "exits": [] if previous is None else previous.get("exits", []),
             "shm": [],
+            # Which file each name meant when it was noted: names are used again.
+            "shmInodes": {},
             # Names this supervisor took away itself, so that a stop can tell of them.
             "shmRemoved": [],
         }
@@ -45,20 +49,30 @@ class RunFile:
         run_record.write(self._server_id, self.run)
         self._is_saved = True
 
-    def exited(self, code: Optional[int], number: Optional[int]) -> None:
-        entry = {"generation": self.run["generation"], "code": code, "signal": number, "at": run_record.now()}
-        self.run["exits"] = [*self.run["exits"], entry][-run_record.KEPT_EXITS :]
+    def exited(
+        self, code: Optional[int], number: Optional[int], has_served: bool, within_seconds: float
+    ) -> None:
+        entry = {
+            "generation": self.run["generation"],
+            "code": code,
+            "signal": number,
+            "at": run_record.now(),
+            "served": has_served,
+        }
+        exits = [*self.run["exits"], entry]
+        self.run["exits"] = crash_loop.trimmed(exits, run_record.KEPT_EXITS, self.asked, within_seconds)
         self._change(leader=None)
 
     def mapped(self, names: Iterable[str]) -> None:
-        known = set(self.run["shm"])
-        if not known.issuperset(names):
-            self._change(shm=sorted(known.union(names)))
+        inodes = {**self.run["shmInodes"], **shm.inodes(names)}
+        if inodes != self.run["shmInodes"]:
+            self._change(shm=sorted({*self.run["shm"], *inodes}), shmInodes=inodes)
 
     def cleaned(self, removed: list[str], left: list[str], is_empty: bool) -> None:
         """`is_empty`: nothing of the session lives, so its number may be given to a stranger from now on."""
         sessions = [] if is_empty else self.run["sessions"]
-        self._change(shm=left, shmRemoved=removed, sessions=sessions)
+        inodes = {name: inode for name, inode in self.run["shmInodes"].items() if name in left}
+        self._change(shm=left, shmInodes=inodes, shmRemoved=removed, sessions=sessions)
 
     def waits(self, seconds: float) -> None:
         at = datetime.now(timezone.utc) + timedelta(seconds=seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent import readiness, run_record, stop_intent
+from agent import crashes, readiness, run_record, stop_intent
 from agent.http_call import Endpoint, NoAnswer
 from agent.registry import Server
 from agent.sockets import reachable_address
@@ -10,7 +10,7 @@ from agent.sockets import reachable_address
 HEALTH_SECONDS = 3.0
 
 # States of run.json that leave nothing to look at.
-_TOLD_BY_SUPERVISOR = {"stopped": "stopped", "gave-up": "crashed", "restarting": "restarting"}
+_TOLD_BY_SUPERVISOR = ("stopped", "gave-up", "restarting")
 
 
 def status_of(server: Server) -> str:
@@ -30,7 +30,7 @@ def status_of(server: Server) -> str:
         return "stopped"
     state = server.run.get("state")
     if state in _TOLD_BY_SUPERVISOR:
-        return _TOLD_BY_SUPERVISOR[state]
+        return _given_up(server) if state == "gave-up" else str(state)
     if run_record.living(server.run, "leader") is None:
         # It died a moment ago: the supervisor ends what is left and then decides.
         return "restarting"
@@ -43,9 +43,14 @@ def _unsupervised(server: Server) -> str:
     state = (server.run or {}).get("state")
     if state == "stopped" or stop_intent.is_declared(server.server_id):
         return "stopped"
-    if state == "gave-up" or run_record.is_of_this_boot(server.run):
-        return "crashed"
-    return "rebooted"
+    if state == "gave-up":
+        return _given_up(server)
+    return "crashed" if run_record.is_of_this_boot(server.run) else "rebooted"
+
+
+def _given_up(server: Server) -> str:
+    """A server that nobody was to start again has crashed, and not in a loop."""
+    return "crash-looping" if len(crashes.loop_of(server)) > 1 else "crashed"
 
 
 def _running(server: Server) -> str:

@@ -26,6 +26,7 @@ async function load(folder: string): Promise<AgentBundle> {
   for (const file of (await readdir(folder)).filter((name) => name.endsWith(".py")).sort()) {
     modules[moduleName(file)] = await readFile(join(folder, file), "utf8");
   }
+  modules["unit.sh"] = await readFile(join(folder, "unit.sh"), "utf8");
   const { "agent.loader": loader, ...others } = modules;
   if (loader === undefined) throw new Error(`no loader.py in ${folder}: the package is incomplete`);
   const text = JSON.stringify({ loader, modules: others });

@@ -9,7 +9,7 @@ Wire format of stdin, written whole by the client (remote/agent-bundle.ts):
          "modules": {"agent": <text of __init__.py>, "agent.main": <text of main.py>, ...}})
 
 One entry of "modules" per *.py file of this folder except this one: "agent.<file name without .py>", and
-"agent" for __init__.py. The command line is
+"agent" for __init__.py; and "unit.sh", which agents read. The command line is
 
     sh -c '<launch.sh>' sh '<path of the Python to use, or empty>'
 
@@ -69,6 +69,10 @@ class BundleFinder(importlib.machinery.SourceFileLoader):
 
     def is_package(self, fullname: str) -> bool:
         return fullname == PACKAGE
+
+    def get_data(self, path: str) -> bytes:
+        """A file of the package that is no module, by its name."""
+        return self.sources[path.rpartition("/")[2]].encode("utf-8")
 
     def origin(self, fullname: str) -> str:
         """The file name that tracebacks show."""

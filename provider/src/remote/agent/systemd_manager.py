@@ -18,6 +18,7 @@ from agent import (
     run_record,
     systemctl,
     unit_run,
+    unit_script,
     unit_text,
 )
 from agent.failure import AgentFailure
@@ -73,7 +74,8 @@ class SystemdManager:
     def is_edited(self, server_id: str) -> bool:
         """Whether what systemd reads is not what was installed."""
         copies = _copies(server_id)
-        return any(
+        overrides = self._folder() / (unit_text.service_name(server_id) + ".d")
+        return os.path.lexists(overrides) or any(
             _text(copies / name) != _text(self._folder() / name) for name in unit_text.names(server_id)
         )
 
@@ -103,6 +105,8 @@ class SystemdManager:
         )
         texts = unit_text.render(plan, place)
         copies = _copies(plan.server_id)
+        script = unit_script.render(plan, place.folder, unit_text.service_name(plan.server_id))
+        records.write_text(unit_text.script_path(place.folder), script)
         for name, text in texts.items():
             records.write_text(copies / name, text)
         changed = [name for name, text in texts.items() if _text(self._folder() / name) != text]
@@ -179,6 +183,8 @@ def _continue_from(server_id: str, previous: Optional[dict[str, Any]]) -> None:
     records.make_folder(logs.folder(server_id))
     with contextlib.suppress(FileNotFoundError):
         (logs.folder(server_id) / "current.log").unlink()
+    # Made here: systemd would make it root's.
+    logs.path(server_id, generation + 1).touch(0o600)
     os.symlink(f"{generation + 1}.log", logs.folder(server_id) / "current.log")
 
 

@@ -1,25 +1,19 @@
 """Text of the systemd units of one server. Pure.
 
-The service runs vLLM itself; what it needs beside that stands in it as lines of sh (unit_scripts.py).
+The service runs vLLM itself; what it needs beside that is a script of sh in the server's folder (unit.sh).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from agent import unit_scripts
 from agent.start_plan import Plan
 
 # vLLM's engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured.
 _TEARDOWN_SECONDS = 15
 _WATCH_SECONDS = 30
-# The beginning of a bounded log, where the causes of a failed start stand, and the newest of it.
-_HEAD_SHARE = 0.1
-_TAIL_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -47,25 +41,24 @@ def environment_path(folder: Path) -> Path:
     return folder / "environment"
 
 
+def script_path(folder: Path) -> Path:
+    return folder / "units" / "unit.sh"
+
+
 def render(plan: Plan, place: Place) -> dict[str, str]:
     """Text by the name of the unit."""
     service, timer, watch = names(plan.server_id)
     return {
         service: _lines(_service(plan, place, timer)),
         timer: _lines(_timer(plan, service)),
-        watch: _lines(_watch(plan, place, service)),
+        watch: _lines(_watch(plan, place)),
     }
 
 
 def _service(plan: Plan, place: Place, timer: str) -> list[str]:
     folder = place.folder
+    script = _script(folder)
     network = [] if place.is_user_unit else ["Wants=network-online.target", "After=network-online.target"]
-    scripts = {
-        "FOLDER": _sh(folder),
-        "TEMP": _sh(plan.temp),
-        "MOST": str(plan.restart.max),
-        "OLDER": str(max(0, plan.logs.keep - 1)),
-    }
     return [
         "# Written by pulumi-vllm. `pulumi refresh` sees what is changed here, `pulumi up` writes it anew.",
         "[Unit]",
@@ -87,13 +80,13 @@ def _service(plan: Plan, place: Place, timer: str) -> list[str]:
         "TasksMax=infinity",
         # Pinned memory and RDMA; a user manager cannot give more than it has.
         *([] if place.is_user_unit else ["LimitMEMLOCK=infinity"]),
-        _script("ExecCondition", unit_scripts.ALLOWED, scripts),
-        _script("ExecStartPre", unit_scripts.PREPARE, scripts),
+        f"ExecCondition={script} allowed",
+        f"ExecStartPre={script} prepare",
         "ExecStart="
         + " ".join(
             [_program(plan.command.executable), *(_argument(word) for word in plan.command.arguments)]
         ),
-        _script("ExecStopPost", unit_scripts.ENDED, scripts),
+        f"ExecStopPost={script} ended",
         f"StandardOutput=append:{_plain(str(folder / 'logs' / 'current.log'))}",
         "StandardError=inherit",
         # vLLM ends with 0 when its engine dies.
@@ -122,16 +115,7 @@ def _timer(plan: Plan, service: str) -> list[str]:
     ]
 
 
-def _watch(plan: Plan, place: Place, service: str) -> list[str]:
-    size = plan.logs.max_bytes
-    scripts = {
-        "FOLDER": _sh(place.folder),
-        "UNIT": service,
-        "PORT": f"{plan.port:04X}",
-        "MAXBYTES": str(size),
-        "HEADBYTES": str(int(size * _HEAD_SHARE)),
-        "TAILBYTES": str(int(size * _TAIL_SHARE)),
-    }
+def _watch(plan: Plan, place: Place) -> list[str]:
     return [
         "[Unit]",
         f"Description=Notes shared memory and bounds the log of the vLLM server {_plain(plan.title)}",
@@ -139,7 +123,7 @@ def _watch(plan: Plan, place: Place, service: str) -> list[str]:
         "[Service]",
         "Type=oneshot",
         *([] if place.user is None else [f"User={_plain(place.user)}"]),
-        _script("ExecStart", unit_scripts.WATCH, scripts),
+        f"ExecStart={_script(place.folder)} watch",
     ]
 
 
@@ -147,16 +131,8 @@ def _lines(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _script(setting: str, text: str, words: Mapping[str, str]) -> str:
-    """Lines of sh as one setting that stays readable: systemd joins lines that end with a backslash."""
-    text = re.sub("@([A-Z]+)@", lambda found: words[found.group(1)], text)
-    lines = [_escaped(line.strip()) for line in text.split("\n") if line.strip()]
-    return f'{setting}=/bin/sh -c "' + " \\\n  ".join(lines) + '"'
-
-
-def _sh(path: Path) -> str:
-    """One word of sh."""
-    return "'" + str(path).replace("'", "'\\''") + "'"
+def _script(folder: Path) -> str:
+    return f"/bin/sh {_argument(str(script_path(folder)))}"
 
 
 def _argument(text: str) -> str:

@@ -1,0 +1,34 @@
+"""The sh script that a server's units call: unit.sh with what this server needs to know set above it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import agent
+from agent import log_bound_sh
+from agent.start_plan import Plan
+
+
+def render(plan: Plan, folder: Path, service: str) -> str:
+    settings = {
+        "folder": folder,
+        "temp": plan.temp,
+        "unit": service,
+        "port": plan.port,
+        "restarts": plan.restart.max,
+        "keep": plan.logs.keep,
+        "log_bytes": plan.logs.max_bytes,
+    }
+    lines = [f"{name}={shlex.quote(str(value))}" for name, value in settings.items()]
+    rule = " ".join(log_bound_sh.TEXT.splitlines())
+    bound_log = "bound_log() {\nlog=$1; max=$2;\n" + rule + "\n}"
+    return "\n".join([*lines, bound_log, _unit_sh()])
+
+
+def _unit_sh() -> str:
+    """The file beside this one, which travels with the agent."""
+    loader = agent.__spec__.loader if agent.__spec__ is not None else None
+    data: bytes = loader.get_data(os.path.join(os.path.dirname(str(agent.__file__)), "unit.sh"))  # type: ignore[union-attr]
+    return data.decode("utf-8")

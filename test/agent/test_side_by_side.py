@@ -9,7 +9,7 @@ from agent import side_by_side
 class SideBySideTest(unittest.TestCase):
     def test_looks_run_at_the_same_time(self):
         together = threading.Barrier(5, timeout=30)
-        seen = side_by_side.run({index: together.wait for index in range(5)})
+        seen = side_by_side.run(dict.fromkeys(range(5), together.wait))
         self.assertEqual(sorted(seen.told(index) for index in range(5)), [0, 1, 2, 3, 4])
 
     def test_but_never_more_than_allowed(self):
@@ -25,7 +25,7 @@ class SideBySideTest(unittest.TestCase):
             with lock:
                 running.pop()
 
-        side_by_side.run({index: look for index in range(6)}, most=2)
+        side_by_side.run(dict.fromkeys(range(6), look), most=2)
         self.assertEqual((len(most), max(most)), (6, 2))
 
     def test_what_one_look_raises_is_raised_where_it_is_asked_for_and_nowhere_else(self):

@@ -89,6 +89,7 @@ class ObservedCase(HostCase):
             "generation": 1,
             "gpuUuids": ["GPU-a"],
             "gpuBaselineMib": {"GPU-a": 4},
+            "vllmVersion": "0.32.0",
         }
 
     def observe(self, **query):

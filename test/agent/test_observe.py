@@ -3,7 +3,7 @@
 import os
 import signal
 
-from agent import observe, paths, processes
+from agent import drift_seen, observe, paths, processes
 
 from .bed import OWNER, SLEEPER, URN, identity, run_agent
 from .observing import ID, READY, ObservedCase
@@ -124,6 +124,7 @@ class ObserveTest(ObservedCase):
         folder = self.record(
             ID, owner=OWNER, launch=self.launch(), run=self.run, ready=ready, secrets={"VLLM_API_KEY": "k"}
         )
+        (folder / "serve.yaml").write_text(self.launch()["configYaml"])
         seen = self.observe(secretEnvironment={"VLLM_API_KEY": "k"})
         leader = identity(child.pid)
         process = seen["server"].pop("processes")
@@ -132,7 +133,7 @@ class ObserveTest(ObservedCase):
             [(child.pid, child.pid, os.getuid())],
         )
         kept = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames", "restart", "gpuUuids")
-        kept += ("manager", "managerWish", "startOnBoot", "logs")
+        kept += ("manager", "managerWish", "startOnBoot", "logs", "vllmVersion")
         self.assertEqual(
             seen["server"],
             {
@@ -149,6 +150,7 @@ class ObserveTest(ObservedCase):
                 "restarts": 2,
                 "secretsMatch": True,
                 "modelPathIntact": True,
+                "differences": drift_seen.NONE,
                 "stateFolder": str(folder),
                 "logPath": str(folder / "logs" / "3.log"),
             },

@@ -8,7 +8,7 @@ from pathlib import Path
 
 # What describes the user and the machine. How vLLM itself behaves (VLLM_*, PYTHON*, CUDA_VISIBLE_DEVICES, NCCL_*) is declared,
 # so that a line in somebody's profile does not change a server.
-_FROM_LOGIN = (
+FROM_LOGIN = (
     *("HOME", "USER", "LOGNAME", "SHELL", "PATH", "TZ"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"),
     # Libraries and compilers, where a profile or a module system says where they are: kernels are compiled at start.
@@ -53,7 +53,7 @@ def build(
 
 def of_login(login: Mapping[str, str], executable: str) -> dict[str, str]:
     """What vLLM's processes take from the login environment, the executable's own folder first on PATH."""
-    basics = {name: login[name] for name in _FROM_LOGIN if name in login}
+    basics = {name: login[name] for name in FROM_LOGIN if name in login}
     # Where it is a link (uv, pipx), what lies beside the real one counts too: ninja, for kernels that are compiled at start.
     folders = [os.path.dirname(executable), os.path.dirname(os.path.realpath(executable))]
     return {**basics, "PATH": ":".join([*dict.fromkeys(folders), login.get("PATH", os.defpath)])}

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 
 from agent import (
     accounts,
+    drift_seen,
     gpu_seen,
     observed_others,
     paths,
@@ -36,7 +37,9 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     seen = side_by_side.run(
         {
             "gpus": partial(gpu_seen.look, known),
-            **{("asked", index): _look(server, queries[index]) for index, server in enumerate(asked)},
+            **{
+                ("asked", index): _look(server, queries[index], request) for index, server in enumerate(asked)
+            },
             **{("other", server.server_id): partial(observed_others.describe, server) for server in others},
             **parts.looks(known),
         }
@@ -64,19 +67,25 @@ ABSENT: dict[str, Any] = {
     "startedAt": None,
     "ready": None,
     "lastExit": None,
+    "crashes": [],
     "restarts": 0,
     "processes": [],
     "secretsMatch": None,
     "modelPathIntact": None,
+    "differences": drift_seen.NONE,
     "stateFolder": None,
     "logPath": None,
 }
 
 
-def _look(server: Optional[registry.Server], query: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+def _look(
+    server: Optional[registry.Server], query: dict[str, Any], request: dict[str, Any]
+) -> Callable[[], dict[str, Any]]:
+    """A token is paid for by a refresh, and by whoever was told that there is none."""
     if server is None:
         return lambda: ABSENT
-    return partial(server_seen.describe, server, query["secretEnvironment"])
+    asks_token = query.get("asksToken") is True or request.get("others") is not None
+    return partial(server_seen.describe, server, query["secretEnvironment"], asks_token)
 
 
 def _server(

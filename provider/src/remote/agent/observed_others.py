@@ -31,7 +31,7 @@ def choose(
 
 def describe(server: Server) -> dict[str, Any]:
     """As for a query whose secrets are those the server was started with: the client compares the hash."""
-    return server_seen.describe(server, secret_hash.kept(server.server_id))
+    return server_seen.describe(server, secret_hash.kept(server.server_id), asks_token=True)
 
 
 def tell(others: Sequence[Server], salt: str, seen: Results) -> dict[str, Any]:

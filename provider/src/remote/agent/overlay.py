@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agent import overlay_use, paths, records
+from agent import drift_overlay, overlay_use, paths, records
 from agent.exchange import exchange
 from agent.failure import AgentFailure
 
@@ -36,8 +36,9 @@ def build(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         built = not is_intact(folder, links, files)
         if built:
             _place(folder, links, files)
-        if built or records.read_json(overlay_use.record_path(name)) != step["record"]:
-            records.write_json(overlay_use.record_path(name), step["record"])
+        record = {**step["record"], "contents": drift_overlay.contents(files, links)}
+        if built or records.read_json(overlay_use.record_path(name)) != record:
+            records.write_json(overlay_use.record_path(name), record)
     return {"path": str(folder), "built": built}
 
 

@@ -56,10 +56,13 @@ def choose(endpoint: Endpoint, wish: str, tasks: Optional[set[str]]) -> str:
     )
 
 
-def ask(endpoint: Endpoint, kind: str, model: str, fingerprint: Optional[str]) -> None:
-    """Returns when the probe was answered as it should; raises WrongAnswer or NoAnswer."""
-    answer = _send(endpoint, kind, model)
-    if answer.status >= 500:
+def ask(
+    endpoint: Endpoint, kind: str, model: str, fingerprint: Optional[str], seconds: float = ANSWER_SECONDS
+) -> None:
+    """Returns when the probe was answered as it should; raises WrongAnswer or NoAnswer. `seconds`: of each request."""
+    answer = _send(endpoint, kind, model, seconds)
+    # 429: it has too much to do.
+    if answer.status >= 500 or answer.status == 429:
         raise ServerTrouble(f"the {kind} probe gets HTTP {answer.status}: {answer.excerpt()}")
     if answer.status != 200:
         raise WrongAnswer(f"the {kind} probe was refused with HTTP {answer.status}: {answer.excerpt()}")
@@ -69,22 +72,22 @@ def ask(endpoint: Endpoint, kind: str, model: str, fingerprint: Optional[str]) -
             raise WrongAnswer(f"its answer carries the fingerprint {seen}, need {fingerprint}")
 
 
-def _send(endpoint: Endpoint, kind: str, model: str) -> Answer:
+def _send(endpoint: Endpoint, kind: str, model: str, seconds: float) -> Answer:
     one_token = {"model": model, "max_tokens": 1, "temperature": 0}
     if kind == "completion":
         # A prompt of token ids needs no tokenizer; some models take text only.
-        answer = endpoint.post("/v1/completions", {**one_token, "prompt": [1]}, ANSWER_SECONDS)
+        answer = endpoint.post("/v1/completions", {**one_token, "prompt": [1]}, seconds)
         if answer.status in (400, 422):
-            second = endpoint.post("/v1/completions", {**one_token, "prompt": "hi"}, ANSWER_SECONDS)
+            second = endpoint.post("/v1/completions", {**one_token, "prompt": "hi"}, seconds)
             return second if second.status == 200 else answer
         return answer
     if kind == "chat":
         said = [{"role": "user", "content": "hi"}]
-        return endpoint.post("/v1/chat/completions", {**one_token, "messages": said}, ANSWER_SECONDS)
+        return endpoint.post("/v1/chat/completions", {**one_token, "messages": said}, seconds)
     if kind == "health":
-        return endpoint.get("/health", ANSWER_SECONDS)
+        return endpoint.get("/health", seconds)
     path = {"embedding": "/v1/embeddings", "classify": "/classify", "pooling": "/pooling"}[kind]
-    return endpoint.post(path, {"model": model, "input": "hi"}, ANSWER_SECONDS)
+    return endpoint.post(path, {"model": model, "input": "hi"}, seconds)
 
 
 def _first(table: tuple[tuple[str, str], ...], there: Iterable[str]) -> str:

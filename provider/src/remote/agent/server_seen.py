@@ -7,7 +7,18 @@ import json
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import logs, model_folder, paths, record_shapes, records, restart_policy, run_record
+from agent import (
+    crashes,
+    drift_seen,
+    logs,
+    model_folder,
+    paths,
+    record_shapes,
+    records,
+    restart_policy,
+    run_record,
+    token_probe,
+)
 from agent.processes import Process
 from agent.registry import Server
 from agent.status import status_of
@@ -17,14 +28,18 @@ _MANAGERS = ("process", "systemd", "systemd-user")
 _LAUNCH_NEEDS = frozenset({*_LAUNCH_FIELDS, "restart"})
 
 
-def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, Any]:
-    """Everything of the server; secrets are only compared, never told."""
+def describe(server: Server, secret_environment: dict[str, str], asks_token: bool = False) -> dict[str, Any]:
+    """Everything of the server; secrets are only compared, never told. `asks_token`: of a server that looks ready."""
     run = server.run or {}
     exits = run.get("exits") or []
     folder = paths.server_folder(server.server_id)
     leader = run_record.living(server.run, "leader")
+    status = status_of(server)
+    token = token_probe.ask(server) if asks_token and status == "ready" else None
+    if token is not None and token["outcome"] in ("unanswered", "refused"):
+        status = "unresponsive"
     return {
-        "status": status_of(server),
+        "status": status,
         "owner": server.owner,
         "generation": run_record.generation_of(server.run),
         "launch": _launch(server),
@@ -34,10 +49,12 @@ def describe(server: Server, secret_environment: dict[str, str]) -> dict[str, An
         "startedAt": run.get("startedAt"),
         "ready": _ready(server),
         "lastExit": exits[-1] if exits else None,
+        "crashes": crashes.of(server, status),
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],
         "secretsMatch": _secrets_match(server, folder, secret_environment),
         "modelPathIntact": _is_model_intact(server.launch),
+        "differences": {**drift_seen.look(server, secret_environment), "token": token},
         "stateFolder": str(folder) if folder.is_dir() else None,
         "logPath": _log_path(server),
     }
@@ -61,6 +78,7 @@ def _launch(server: Server) -> Optional[dict[str, Any]]:
         "managerWish": _one_of(("auto", *_MANAGERS), launch.get("managerWish")),
         "startOnBoot": launch.get("startOnBoot"),
         "logs": launch.get("logs"),
+        "vllmVersion": launch.get("vllmVersion"),
     }
 
 

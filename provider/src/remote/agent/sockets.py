@@ -44,10 +44,22 @@ def is_bindable(address: str, port: int) -> bool:
     return bool(states) and states <= set(_FINISHED) and _binds(address, port, reuse=True)
 
 
+def listening_of(pid: int) -> list[tuple[str, int]]:
+    """(address, port) of every TCP socket that the process listens on, by port; [] when it cannot be seen."""
+    folder = "/proc/%d/fd" % pid
+    try:
+        held = {_link(folder + "/" + name) for name in os.listdir(folder)}
+    except OSError:
+        return []
+    rows = (row for row in _rows() if row[0] == _LISTEN and "socket:[%d]" % row[1] in held)
+    found = {(_decode(address), port) for _, _, _, address, port in rows}
+    return sorted(found, key=lambda place: (place[1], place[0]))
+
+
 def overlaps(one: str, other: str) -> bool:
     """Whether two listen addresses would meet on one port. The IPv6 wildcard takes IPv4 too (unless its socket says
     otherwise, which nobody else can see); the IPv4 wildcard leaves IPv6 alone."""
-    pair = {_plain(one), _plain(other)}
+    pair = {plain(one), plain(other)}
     if len(pair) == 1 or "::" in pair:
         return True
     return "0.0.0.0" in pair and not any(":" in address for address in pair)
@@ -55,14 +67,14 @@ def overlaps(one: str, other: str) -> bool:
 
 def reachable_address(address: str) -> str:
     """Where a client on the host finds a server that listens on `address`."""
-    plain = _plain(address)
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plain, plain)
+    found = plain(address)
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(found, found)
 
 
 def _binds(address: str, port: int, reuse: bool) -> bool:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
-            _plain(address), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            plain(address), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as probe:
             if reuse:
@@ -89,6 +101,12 @@ def _link(path: str) -> Optional[str]:
 
 
 def _sockets(port: int) -> list[tuple[str, int, int, str]]:
+    rows = (row for row in _rows() if row[4] == port)
+    return [(state, inode, uid, _decode(address)) for state, inode, uid, address, _ in rows]
+
+
+def _rows() -> list[tuple[str, int, int, str, int]]:
+    """(state, inode, uid, address as the kernel writes it, port) of every TCP socket."""
     found = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
@@ -98,19 +116,18 @@ def _sockets(port: int) -> list[tuple[str, int, int, str]]:
             continue  # a kernel without IPv6
         for row in rows:
             fields = row.split()
-            address, seen_port = fields[1].split(":")
-            if int(seen_port, 16) == port:
-                found.append((fields[3], int(fields[9]), int(fields[7]), _decode(address)))
+            address, port = fields[1].split(":")
+            found.append((fields[3], int(fields[9]), int(fields[7]), address, int(port, 16)))
     return found
 
 
 def _decode(text: str) -> str:
     # Words of four bytes, each in the byte order of the machine.
     words = [bytes.fromhex(text[at : at + 8])[::-1] for at in range(0, len(text), 8)]
-    return _plain(str(ipaddress.ip_address(b"".join(words))))
+    return plain(str(ipaddress.ip_address(b"".join(words))))
 
 
-def _plain(address: str) -> str:
+def plain(address: str) -> str:
     """One spelling per address: IPv4 inside IPv6 as IPv4, and a host name as the IPv4 address that vLLM listens on
     for it, also where it is ::1 first of all. Source: vLLM 0.32.0, entrypoints/launchers/launcher.py:340."""
     try:

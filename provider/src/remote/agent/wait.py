@@ -6,7 +6,19 @@ import re
 import time
 from typing import Any, Optional
 
-from agent import events, logs, paths, probe, process_age, processes, records, registry, run_record, sockets
+from agent import (
+    drift_process,
+    events,
+    logs,
+    paths,
+    probe,
+    process_age,
+    processes,
+    records,
+    registry,
+    run_record,
+    sockets,
+)
 from agent.failure import AgentFailure
 from agent.http_call import Endpoint
 from agent.log_tail import LogTail
@@ -156,6 +168,7 @@ class _Wait:
             "startSeconds": self._start_seconds(),
             **proven,
         }
+        drift_process.note(self.server_id, self.run, self.launch)
         records.write_json(paths.server_folder(self.server_id) / "ready.json", ready)
         return ready
 

@@ -59,16 +59,16 @@ class ObserveOthersTest(ObservedCase):
         self.started()
         asked = self.observe(serverId=OTHER, secretEnvironment=SECRETS)["server"]
         text = json.dumps(SECRETS).encode()
-        secrets_hash = hmac.new(bytes.fromhex(SALT), text, "sha256").hexdigest()
+        hashes = {"VLLM_API_KEY": hmac.new(bytes.fromhex(SALT), text, "sha256").hexdigest()}
         self.assertEqual(
-            self.others()["servers"], [{"serverId": OTHER, "secretsHash": secrets_hash, "server": asked}]
+            self.others()["servers"], [{"serverId": OTHER, "secretHashes": hashes, "server": asked}]
         )
         self.assertNotIn("k\u00e9y", json.dumps(self.others(), ensure_ascii=False))
 
     def test_one_that_was_never_started_has_no_secrets(self):
         self.record(OTHER, owner=owner(OTHER))
         [told] = self.others()["servers"]
-        self.assertEqual((told["secretsHash"], told["server"]["status"]), (None, "stopped"))
+        self.assertEqual((told["secretHashes"], told["server"]["status"]), (None, "stopped"))
 
     def test_servers_of_other_stacks_and_projects_and_of_nobody_are_left_to_themselves(self):
         self.started()

@@ -1,5 +1,5 @@
 import type { Others, ServerQuery } from "../../provider/src/remote/protocol";
-import { secretHash } from "../../provider/src/remote/secret-hash";
+import { secretHashes } from "../../provider/src/remote/secret-hash";
 import type { Sight } from "../../provider/src/remote/sight";
 import { launch, observed, runningServer, SERVER_ID } from "./host-facts";
 
@@ -20,7 +20,9 @@ export const query: ServerQuery = {
 };
 
 const others: Others = {
-  servers: [{ serverId: SERVER_ID, secretsHash: secretHash(query.secretEnvironment, SALT), server: running }],
+  servers: [
+    { serverId: SERVER_ID, secretHashes: secretHashes(query.secretEnvironment, SALT), server: running },
+  ],
   executables: [
     { wish: null, seen: found },
     { wish: "/home/ann/v/bin/vllm", seen: { ...found, path: "/home/ann/v/bin/vllm" } },

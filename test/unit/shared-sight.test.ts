@@ -48,6 +48,18 @@ describe("what a look at a host told", () => {
     expect(await shared.answer(query)).toBeNull();
   });
 
+  it("answers for half a minute more when it took longer than that, for the next reads would wait as long again", async () => {
+    const { shared, pass } = bench();
+    const look = shared.begin();
+    pass(90_000);
+    look.tell(sight());
+    await shared.answer(query);
+    pass(29_999);
+    expect(await shared.answer(query)).not.toBeNull();
+    pass(1);
+    expect(await shared.answer(query)).toBeNull();
+  });
+
   it("is not trusted when the clock was set back", async () => {
     const { shared, pass } = bench();
     shared.begin().tell(sight());

@@ -64,7 +64,7 @@ describe("a query that the look was not made for", () => {
     expect(told({ secretEnvironment: { VLLM_API_KEY: "K" } })?.server.secretsMatch).toBe(false);
     const [own] = sight().others.servers;
     if (own === undefined) throw new Error("no server in the sight");
-    const unstarted = sight({ servers: [{ ...own, secretsHash: null }] });
+    const unstarted = sight({ servers: [{ ...own, secretHashes: null }] });
     expect(answerFrom(unstarted, query)?.servers[0]?.server.secretsMatch).toBeNull();
   });
 });

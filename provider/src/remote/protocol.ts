@@ -150,8 +150,8 @@ const othersSchema = z.object({
   servers: z.array(
     z.object({
       serverId: z.string(),
-      /** HMAC of the secrets that it was started with (secret-hash.ts); its own secretsMatch says nothing. null: not started. */
-      secretsHash: z.string().nullable(),
+      /** Of the secrets that it was started with (secret-hash.ts); what it tells of them itself is void. null: not started. */
+      secretHashes: z.record(z.string(), z.string()).nullable(),
       server,
     }),
   ),

@@ -1,11 +1,25 @@
 import { createHmac } from "node:crypto";
 
+/** By name: HMAC-SHA256, hex, of a secret. */
+export type SecretHashes = Readonly<Record<string, string>>;
+
 /**
- * Hex HMAC-SHA256, keyed with the salt (hex), of secrets in their canonical form. The agent answers the same of what a server was
- * started with (agent/secret_hash.py), so that the two can be compared without either being told.
+ * Keyed with the salt (hex), of each secret in its canonical form. The agent answers the same of what a server was started with
+ * (agent/secret_hash.py), so that the two can be compared without either being told.
  */
-export function secretHash(secrets: Readonly<Record<string, string>>, salt: string): string {
-  return createHmac("sha256", Buffer.from(salt, "hex")).update(canonical(secrets), "latin1").digest("hex");
+export function secretHashes(secrets: Readonly<Record<string, string>>, salt: string): SecretHashes {
+  const key = Buffer.from(salt, "hex");
+  const hash = (name: string, value: string): string =>
+    createHmac("sha256", key)
+      .update(canonical({ [name]: value }), "latin1")
+      .digest("hex");
+  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, hash(name, value)]));
+}
+
+/** Names of the secrets that are not the same on both sides, or that only one of them has. */
+export function differingSecrets(one: SecretHashes, other: SecretHashes): readonly string[] {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].filter((name) => one[name] !== other[name]).sort();
 }
 
 /** As Python's json.dumps with sort_keys writes it: ASCII, names by code point, a space after each comma and colon. */

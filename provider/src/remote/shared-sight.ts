@@ -4,11 +4,14 @@ import { answerFrom, type Sight } from "./sight";
 
 /**
  * How long after a look began its answers are told on. Pulumi refreshes some eight resources at a time, so the reads of one host are
- * spread over the whole refresh: minutes are too short only where a refresh takes minutes, and such a one must not tell what was so
- * minutes ago. A minute keeps a host of fifty servers, or a fleet of hundreds, at one look a host; a refresh that takes longer looks
- * once a minute. Nothing is ever changed on the strength of it: update and delete look for themselves.
+ * spread over the whole refresh: a minute lets a host of fifty servers, or a fleet of hundreds, do with one look a host. A refresh
+ * that takes longer looks once a minute, for it must not tell what was so minutes ago. Nothing is ever changed on the strength of
+ * what is kept here: update and delete look for themselves.
  */
 const KEPT_MILLISECONDS = 60_000;
+
+/** A look that waited a minute for a server that hangs answers at least this long, or each of the next reads would wait as long. */
+const KEPT_ONCE_TOLD_MILLISECONDS = 30_000;
 
 /** How often this process has begun or ended changing a host. Shared by all who look at it. */
 export interface HostChanges {
@@ -19,7 +22,8 @@ interface Look {
   readonly begunAt: number;
   readonly changesBefore: number;
   readonly sight: Promise<Sight>;
-  isUnderWay: boolean;
+  /** null: it is under way. */
+  toldAt: number | null;
 }
 
 /** The last look at a host, for the reads of the same refresh to be answered from. */
@@ -42,11 +46,11 @@ export class SharedSight {
       tell = resolve;
       fail = reject;
     });
-    const look: Look = { begunAt: this.#now(), changesBefore: this.#changes.count, sight, isUnderWay: true };
+    const look: Look = { begunAt: this.#now(), changesBefore: this.#changes.count, sight, toldAt: null };
     this.#look = look;
     sight.then(
       () => {
-        look.isUnderWay = false;
+        look.toldAt = this.#now();
       },
       () => {
         // Those who wait hear why; the next one tries again.
@@ -72,8 +76,11 @@ export class SharedSight {
 
   /** One under way is never too old: a second beside it would not be there earlier. A clock that was set back makes old. */
   #isOutdated(look: Look): boolean {
-    const age = this.#now() - look.begunAt;
-    return this.#isChanged(look) || (!look.isUnderWay && (age < 0 || age >= KEPT_MILLISECONDS));
+    if (this.#isChanged(look)) return true;
+    if (look.toldAt === null) return false;
+    const now = this.#now();
+    const end = Math.max(look.begunAt + KEPT_MILLISECONDS, look.toldAt + KEPT_ONCE_TOLD_MILLISECONDS);
+    return now < look.toldAt || now >= end;
   }
 
   #isChanged({ changesBefore }: Look): boolean {

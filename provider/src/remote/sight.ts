@@ -2,7 +2,7 @@ import type { Observation } from "../core/observed";
 import { hostPath } from "./host-path";
 import type { IndexedObservation } from "./observe-batch";
 import type { Others, ServerQuery } from "./protocol";
-import { secretHash } from "./secret-hash";
+import { differingSecrets, secretHashes } from "./secret-hash";
 
 /** What one look told of a host and of all servers of a stack on it. */
 export interface Sight {
@@ -32,10 +32,9 @@ export function answerFrom(sight: Sight, query: ServerQuery): IndexedObservation
 function serverOf({ others, salt }: Sight, query: ServerQuery): Part<"server"> | undefined {
   const own = others.servers.find((one) => one.serverId === query.serverId);
   if (own === undefined) return undefined;
-  const { secretsHash, server } = own;
-  const secretsMatch =
-    secretsHash === null ? null : secretsHash === secretHash(query.secretEnvironment, salt);
-  return { ...server, secretsMatch };
+  if (own.secretHashes === null) return { ...own.server, secretsMatch: null };
+  const differing = differingSecrets(own.secretHashes, secretHashes(query.secretEnvironment, salt));
+  return { ...own.server, secretsMatch: differing.length === 0 };
 }
 
 function executableOf(sight: Sight, { executable: wish }: ServerQuery): Part<"executable"> | undefined {

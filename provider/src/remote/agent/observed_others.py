@@ -30,7 +30,7 @@ def choose(
 
 
 def describe(server: Server) -> dict[str, Any]:
-    """As for a query whose secrets are those the server was started with: the client compares the hash."""
+    """As for a query whose secrets are those the server was started with: the client compares hashes."""
     return server_seen.describe(server, secret_hash.kept(server.server_id), asks_token=True)
 
 
@@ -43,8 +43,8 @@ def tell(others: Sequence[Server], salt: str, seen: Results) -> dict[str, Any]:
         room -= 0 if found is None else len(json.dumps(found))
         if found is None or room < 0:
             continue
-        secrets = None if server.launch is None else secret_hash.of(server.server_id, salt)
-        told.append({"serverId": server.server_id, "secretsHash": secrets, "server": found})
+        hashes = None if server.launch is None else secret_hash.of(server.server_id, salt)
+        told.append({"serverId": server.server_id, "secretHashes": hashes, "server": found})
     return {"servers": told}
 
 

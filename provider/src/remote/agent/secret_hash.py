@@ -9,17 +9,22 @@ from typing import Any
 from agent import paths, records
 
 
-def of(server_id: str, salt: str) -> str:
-    """Hex HMAC-SHA256, keyed with the salt (hex), of the canonical secrets that the server was started with.
+def of(server_id: str, salt: str) -> dict[str, str]:
+    """By name, hex HMAC-SHA256, keyed with the salt (hex), of each secret that the server was started with.
 
     The client computes the same of those it knows (remote/secret-hash.ts) and compares: who does not know them learns
-    nothing of them, and two requests cannot be compared.
+    nothing of them but their names, and two requests cannot be compared.
     """
-    return hmac.new(bytes.fromhex(salt), canonical(kept(server_id)), "sha256").hexdigest()
+    key = bytes.fromhex(salt)
+    return {
+        name: hmac.new(key, canonical({name: value}), "sha256").hexdigest()
+        for name, value in kept(server_id).items()
+    }
 
 
-def kept(server_id: str) -> Any:
-    return records.read_json(paths.server_folder(server_id) / "secrets.json") or {}
+def kept(server_id: str) -> dict[str, Any]:
+    found = records.read_json(paths.server_folder(server_id) / "secrets.json")
+    return found if isinstance(found, dict) else {}
 
 
 def canonical(value: Any) -> bytes:

@@ -1,3 +1,4 @@
+import { withoutSecrets } from "./core/crash-loop";
 import type { Observed } from "./core/observed";
 import type { Spec } from "./core/spec";
 import { serverEnvironment } from "./core/vllm-command";
@@ -9,6 +10,8 @@ export interface LookFor {
   readonly urn: string;
   /** null: by URN. */
   readonly serverId: string | null;
+  /** Texts that are secret because the program marked them so. */
+  readonly marked?: readonly string[];
 }
 
 /**
@@ -17,7 +20,7 @@ export interface LookFor {
  */
 export async function look(
   agent: HostAgent,
-  { spec, urn, serverId }: LookFor,
+  { spec, urn, serverId, marked = [] }: LookFor,
   purpose: "change" | "refresh" = "change",
 ): Promise<Observed> {
   const query: ServerQuery = {
@@ -32,5 +35,6 @@ export async function look(
   const own = observation.servers[observation.queryIndex];
   if (own === undefined)
     throw new Error(`the agent answered ${String(observation.servers.length)} servers, not ours`);
-  return { host: observation.host, gpus: observation.gpus, gpuError: observation.gpuError, ...own };
+  const server = withoutSecrets(own.server, spec, marked);
+  return { host: observation.host, gpus: observation.gpus, gpuError: observation.gpuError, ...own, server };
 }

@@ -90,6 +90,7 @@ export const absentServer: ServerSeen = {
   startedAt: null,
   ready: null,
   lastExit: null,
+  crashes: [],
   restarts: 0,
   processes: [],
   secretsMatch: null,

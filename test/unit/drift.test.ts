@@ -19,8 +19,20 @@ describe("driftOf", () => {
     [{ status: "crashed", lastExit: { ...killed, code: 0, signal: null } }, "it died (exit code 0)"],
     [{ status: "restarting", lastExit: killed }, "it died (signal 9) and is about to be restarted"],
     [
-      { status: "crashed", lastExit: killed, restarts: 5 },
-      "it died (signal 9), given up after 5 automatic restarts",
+      { status: "crashed", lastExit: killed, crashes: [{ exit: killed, log: null }] },
+      "it died (signal 9): its log is not there any more",
+    ],
+    [
+      {
+        status: "crash-looping",
+        crashes: [
+          { exit: { ...killed, generation: 1 }, log: null },
+          { exit: killed, log: null },
+        ],
+      },
+      "crash-looping: given up after 2 automatic restarts; " +
+        "first failure (start 1, signal 9, 11:00:00Z): its log is not there any more; " +
+        "last failure (start 3, signal 9, 11:00:00Z): its log is not there any more",
     ],
     [
       { status: "starting", lastExit: killed, restarts: 1 },
@@ -70,9 +82,10 @@ describe("accident", () => {
   );
 
   it("tells what befell a server, and the log of it", () => {
-    expect(found({ status: "crashed", lastExit: killed, restarts: 2, logPath: "/3.log" })).toBe(
-      "found: it died (signal 9), given up after 2 automatic restarts (log /3.log)",
+    expect(found({ status: "crashed", lastExit: killed, logPath: "/3.log" })).toBe(
+      "found: it died (signal 9) (log /3.log)",
     );
+    expect(found({ status: "crash-looping", logPath: null })).toBe("found: crash-looping: given up");
     expect(found({ status: "rebooted", logPath: null })).toBe("found: the host was rebooted");
   });
 });

@@ -1,3 +1,4 @@
+import { crashLoopWords, lastCrashWords, times } from "./crash-loop";
 import type { ExitSeen, Observed, ServerSeen } from "./observed";
 
 /**
@@ -26,19 +27,22 @@ export function driftOf(
       reasons.push(
         server.restarts === 0
           ? "it is starting and has not answered yet"
-          : `it died${exitWords(server.lastExit)}, was started again by itself and has not answered yet`,
+          : `it died${exitWords(server.lastExit)}, was started again by itself and has not answered yet${lastCrashWords(observed)}`,
       );
       break;
     case "unresponsive":
       reasons.push("its process lives but does not answer /health");
       break;
     case "restarting":
-      reasons.push(`it died${exitWords(server.lastExit)} and is about to be restarted`);
+      reasons.push(
+        `it died${exitWords(server.lastExit)} and is about to be restarted${lastCrashWords(observed)}`,
+      );
       break;
     case "crashed":
-      reasons.push(
-        `it died${exitWords(server.lastExit)}${server.restarts === 0 ? "" : `, given up after ${times(server.restarts)}`}`,
-      );
+      reasons.push(`it died${exitWords(server.lastExit)}${lastCrashWords(observed)}`);
+      break;
+    case "crash-looping":
+      reasons.push(crashLoopWords(observed));
       break;
     case "orphaned": {
       const pids = server.processes.map((process) => String(process.pid)).join(", ");
@@ -74,6 +78,7 @@ const ACCIDENTS: ReadonlySet<ServerSeen["status"]> = new Set([
   "unresponsive",
   "restarting",
   "crashed",
+  "crash-looping",
   "orphaned",
   "rebooted",
 ]);
@@ -90,10 +95,6 @@ export function accident(observed: Observed): string | null {
 export function recovery({ status, restarts, lastExit }: ServerSeen, knownRestarts: number): string | null {
   if (status !== "ready" || restarts <= knownRestarts) return null;
   return `it died${exitWords(lastExit)} and came back by itself (${times(restarts)} since it was last started)`;
-}
-
-function times(restarts: number): string {
-  return restarts === 1 ? "1 automatic restart" : `${String(restarts)} automatic restarts`;
 }
 
 function exitWords(exit: ExitSeen | null): string {

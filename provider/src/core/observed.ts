@@ -64,6 +64,17 @@ const exitSchema = z.object({
 });
 export type ExitSeen = z.infer<typeof exitSchema>;
 
+/** A failure, and what its log says. */
+const crashSchema = z.object({
+  exit: exitSchema,
+  /**
+   * Its beginning and its end, secrets of the server replaced; `first` is the number of a stretch's first line in the log as it was
+   * written, from 1. null: the log is not there any more.
+   */
+  log: z.array(z.object({ first: z.number(), lines: z.array(z.string()) })).nullable(),
+});
+export type CrashSeen = z.infer<typeof crashSchema>;
+
 /** What the wait step proved, kept as ready.json. */
 export const readyRecordSchema = z.object({
   generation: z.number(),
@@ -86,7 +97,8 @@ export const serverStatusSchema = z.enum([
   "ready", // its leader lives, it or an earlier one of the same launch was proven ready, its own socket listens and /health is 200
   "unresponsive", // was proven ready, lives, but does not listen or /health fails
   "restarting", // the supervisor waits before the next automatic start
-  "crashed", // died, the supervisor gave up (limit reached or restarts off); lastExit tells how
+  "crashed", // died, and is not started again: restarts are off, or it died for the first time in long; lastExit tells how
+  "crash-looping", // died again after each automatic restart, given up at the limit; crashes tells how
   "orphaned", // supervisor gone, processes of its session still alive
   "rebooted", // recorded under another boot id, nothing alive
 ]);
@@ -125,6 +137,8 @@ export const serverSeenSchema = z.object({
   /** Of its newest process, or, after automatic restarts, of an earlier one of the same launch. */
   ready: readyRecordSchema.nullable(),
   lastExit: exitSchema.nullable(),
+  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one. Else []. */
+  crashes: z.array(crashSchema),
   /** Automatic ones since the last start that was asked for. */
   restarts: z.number(),
   processes: z.array(processSchema),

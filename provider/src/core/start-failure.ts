@@ -1,5 +1,6 @@
-import { diagnose, readLogLine } from "./diagnose";
+import { diagnose } from "./diagnose";
 import { VllmServerError } from "./errors";
+import { proofText } from "./proof-text";
 
 /** Everything known about a start that did not end ready. */
 export interface FailedStart {
@@ -107,19 +108,11 @@ function diagnosed(
   return new VllmServerError({
     code: "START_FAILED",
     summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,
-    // Its process, time and file stand in the log; the place says what of that matters.
-    evidence: diagnosis.evidence === null ? undefined : shorten(readLogLine(diagnosis.evidence).text.trim()),
+    evidence: diagnosis.evidence === null ? undefined : proofText(diagnosis.evidence),
     evidencePlace: place === "" ? undefined : place,
     change: diagnosis.change ?? undefined,
     logCommand: failed.logCommand ?? undefined,
     retryable: diagnosis.retryable,
     failureCause: diagnosis.cause === "UNKNOWN" ? undefined : diagnosis.cause,
   });
-}
-
-/** Some messages list every architecture vLLM knows, or the whole configuration; what they say stands in front. */
-const LONGEST_PROOF = 300;
-
-function shorten(text: string): string {
-  return text.length <= LONGEST_PROOF ? text : `${text.slice(0, LONGEST_PROOF)} ...`;
 }

@@ -28,10 +28,10 @@ whole=$(head -c "$head" "$log" | wc -l); gap=;
 if [ "$whole" -gt 0 ]; then at=$(head -n "$whole" "$log" | wc -c); else at=$head; gap=1; fi;
 if [ "$known" -eq 0 ]; then known=$at; next=$((whole + 1));
 else between=$(tail -c "+$((at + 1))" "$log" | head -c $((begin - at)) | wc -l); fi; fi;
-count=$(tail -c "+$((known + 1))" "$log" | head -c $((from - 1 - known)) | wc -l);
+gone=$(tail -c "+$((known + 1))" "$log" | head -c $((from - 1 - known)) | wc -l);
 start=$((at + ${gap:-0}));
 if [ $# -eq 4 ]; then missing=$((from - 1 - known + begin + missing - start)); else missing=$((from - 1 - start)); fi;
-mark="[pulumi-vllm: $((lines + between + count)) lines ($missing bytes) were taken out here, the next is line $((next + count)); service.logs.maxBytes was reached]";
+mark="[pulumi-vllm: $((lines + between + gone)) lines ($missing bytes) were taken out here, the next is line $((next + gone)); service.logs.maxBytes was reached]";
 { head -c "$at" "$log"; if [ -n "$gap" ]; then echo; fi; echo "$mark";
 tail -c "+$from" "$log" | head -c $((size - from + 1));
 end=$(wc -c < "$log"); tail -c "+$((size + 1))" "$log" | head -c $((end - size)); } 1<> "$log"

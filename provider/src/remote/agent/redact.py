@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 # A value this short is no secret, and hiding it would make texts unreadable.
 SHORTEST_SECRET = 4
 
-_secrets: list[str] = []
+_secrets: tuple[str, ...] = ()
+# Looks at several servers learn at the same time.
+_lock = threading.Lock()
 
 
 def learn(request: Any) -> None:
     """Remembers every secret value of a request: secretEnvironment maps and apiKey, at any depth."""
-    _secrets.clear()
+    global _secrets
+    _secrets = ()
     also(request)
 
 
 def also(record: Any) -> None:
     """Remembers those of a record beside what is known."""
+    global _secrets
     found: set[str] = set()
     _collect(record, found)
-    spellings = set(_secrets)
-    for value in found:
-        spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
-    # Longest first: a secret that contains another one must go as a whole.
-    _secrets[:] = sorted((s for s in spellings if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
+    with _lock:
+        spellings = set(_secrets)
+        for value in found:
+            spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
+        # Longest first: a secret that contains another one must go as a whole.
+        _secrets = tuple(sorted((s for s in spellings if len(s) >= SHORTEST_SECRET), key=len, reverse=True))
 
 
 def hide(text: str) -> str:

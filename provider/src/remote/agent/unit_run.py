@@ -115,9 +115,9 @@ def _exits(folder: Path) -> list[dict[str, Any]]:
 
 
 def _exit(fields: list[str]) -> Optional[dict[str, Any]]:
-    if len(fields) != 5 or not fields[0].isdigit():
+    if len(fields) < 5 or not fields[0].isdigit():
         return None
-    generation, how, status, _result, at = fields
+    generation, how, status, _result, at = fields[:5]
     number: Optional[int] = None
     code: Optional[int] = None
     if how == "exited":
@@ -129,6 +129,7 @@ def _exit(fields: list[str]) -> Optional[dict[str, Any]]:
         "code": code,
         "signal": None if number is None else int(number),
         "at": at,
+        "served": "unserved" not in fields[5:],
     }
 
 

@@ -3,17 +3,21 @@ import { hostname, userInfo } from "node:os";
 import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
 import { derivedOutputs } from "./core/derived-outputs";
 import { recovery } from "./core/drift";
-import { VllmServerError } from "./core/errors";
+import { withAlso, type VllmServerError } from "./core/errors";
 import { serverSlug } from "./core/identity";
+import { leftBehind } from "./core/left-behind";
+import { isUnreachable, lostHost } from "./core/lost-host";
 import { serverOutputs, toWire } from "./core/outputs";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
 import { markedTexts } from "./core/secret-marks";
 import type { Spec } from "./core/spec";
+import { seenIn, unreachedUpdate } from "./core/unreached-update";
 import { parseUrn } from "./core/urn";
 import { dismantle } from "./dismantle";
 import type { Report } from "./live-start";
 import { look } from "./look";
+import { newestWish } from "./newest-wish";
 import { fromWire, initError, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
 import { HookError } from "./pulumi/hook-error";
@@ -42,7 +46,36 @@ export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs
   // The same each time where none is recorded: an update that is cut off must know its own claim again.
   const claimId = claimOf(olds) ?? id.slice(-8);
   const result = await convergeFor({ spec, urn, marked, verb: "update", serverId: id, claimId });
-  return { outs: await outcome(result, { spec, urn, marked }, { ...news, [CLAIM]: claimId }) };
+  const inputs = { ...news, [CLAIM]: claimId };
+  if (result.kind === "failed" && !result.touched && isUnreachable(result.error))
+    return { outs: await recordedUnreached(id, result.error, { spec, urn, marked }, olds, inputs) };
+  return { outs: await outcome(result, { spec, urn, marked }, inputs, seenIn(olds)) };
+}
+
+/** What can be recorded without the host is; the rest is an error, and stays to be done. */
+async function recordedUnreached(
+  id: string,
+  error: VllmServerError,
+  task: Declared,
+  olds: Wire,
+  inputs: Wire,
+): Promise<Wire> {
+  const { kind, outputs } = unreachedUpdate(olds, inputs);
+  switch (kind) {
+    case "all":
+      reportTo(task).warning(`recorded, without a look at the host: ${error.details.summary}`);
+      await engineLog().flush();
+      return outputs;
+    case "deletion":
+      throw initError(id, outputs, [
+        presentable(withAlso(error, "what onDelete says is recorded, and counts for a deletion"), task)
+          .message,
+      ]);
+    case "nothing":
+      throw presentable(error, task);
+    default:
+      return kind satisfies never;
+  }
 }
 
 function claimOf(outputs: Wire): string | null {
@@ -66,20 +99,25 @@ function convergeFor({
 }
 
 /** Outputs of what was reached; or the error, with what exists on the host kept in state so that the next `up` goes on from there. */
-async function outcome(result: ConvergeResult, task: Declared, inputs: Wire): Promise<Wire> {
+async function outcome(
+  result: ConvergeResult,
+  task: Declared,
+  inputs: Wire,
+  before: Wire = {},
+): Promise<Wire> {
   const { spec, urn } = task;
   if (result.kind === "converged")
     return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
   const error = presentable(result.error, task);
   if (!result.touched) throw error;
   const seen = await lastSight(result.error, spec, urn, result.serverId);
-  throw initError(result.serverId, { ...inputs, ...seen }, [error.message]);
+  throw initError(result.serverId, { ...before, ...inputs, ...seen }, [error.message]);
 }
 
 /** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
 async function lastSight(error: unknown, spec: Spec, urn: string, serverId: string): Promise<Wire> {
   const unknown = { ...derivedOutputs(spec), status: "unknown" };
-  if (error instanceof VllmServerError && error.code === "HOST_UNREACHABLE") return unknown;
+  if (isUnreachable(error)) return unknown;
   return look(agentFor(spec.host, spec.timeouts.connect), { spec, urn, serverId }).then(
     (observed) => toWire(serverOutputs(spec, observed, null)),
     () => unknown,
@@ -92,7 +130,7 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
   const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
-    const observed = await look(agent, { spec, urn, serverId: id }, "refresh");
+    const observed = await look(agent, { spec, urn, serverId: id, marked }, "refresh");
     if (observed.server.status === "absent") return { id: "", props: {} };
     const expected = props["configHash"];
     const hash = typeof expected === "string" ? expected : null;
@@ -122,9 +160,16 @@ export async function remove(id: string, props: Wire): Promise<void> {
       client: `${userInfo().username}@${hostname()}`,
     });
   } catch (error) {
-    throw presentable(error, { spec, urn, marked });
+    const lost = lostHost(error, newestWish(urn, spec.onDelete), urn);
+    if (lost.kind === "fail") throw presentable(lost.error, { spec, urn, marked });
+    const told = [FORGOTTEN, lost.error.details.summary, ...leftBehind(spec, id, props)];
+    reportTo({ spec, urn, marked }).warning(told.join("\n  "));
+    await engineLog().flush();
   }
 }
+
+const FORGOTTEN =
+  'its host does not answer, and onDelete.unreachableHost is "forget": deleted from the state, and from there only';
 
 interface Declared {
   readonly spec: Spec;

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { derivedOutputsKnown, isDerivedOutput } from "./core/derived-outputs";
 import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
+import { pathsOverlap } from "./core/input-path";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { withoutMarkedValue } from "./core/secret-marks";
 import type * as HostHooks from "./host-hooks";
+import { noteWish } from "./newest-wish";
 import { fromWire, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
 import { hostIdentity } from "./ssh/host-identity";
@@ -31,7 +33,7 @@ interface CheckResult {
 
 /** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
 function check(_olds: Wire, news: Wire): CheckResult {
-  const { inputs, marks } = fromWire(news);
+  const { inputs, urn, marks } = fromWire(news);
   const parsed = parseInputs(withoutPlaceholders(inputs));
   if (!parsed.ok) {
     // Each reason begins with its path. A failure that names a property makes the engine print what it holds, secrets
@@ -42,6 +44,7 @@ function check(_olds: Wire, news: Wire): CheckResult {
     }));
     return { inputs: news, failures };
   }
+  if (!parsed.unknowns.some((path) => pathsOverlap(path, "onDelete"))) noteWish(urn, parsed.spec.onDelete);
   return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
 }
 

@@ -7,10 +7,12 @@ export interface CutProxy {
   connectionCount(): number;
   /** Breaks every open connection with a reset. New ones still work. */
   cut(): void;
-  /** Nothing passes any more, in both directions, and nothing is closed: a dead link. New connections stall too. */
-  stall(): void;
+  /** Nothing passes any more, in both directions, and nothing is closed: a dead link. New connections stall too; `false`: they do not. */
+  stall(on?: boolean): void;
   /** From now on every new connection is reset at once; `false` accepts again. */
   refuse(on: boolean): void;
+  /** Nothing listens on the port any more, and what is open breaks; `false` listens on the same port again. */
+  shut(on: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,26 +68,32 @@ export async function startCutProxy(options: CutProxyOptions): Promise<CutProxy>
   const cut = (): void => {
     for (const socket of open) socket.resetAndDestroy();
   };
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+  const stopListening = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    cut();
+    await closed;
+  };
+  await listen(0);
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("no port");
   return {
     port: bound.port,
     connectionCount: () => count,
     cut,
-    stall: () => {
-      isStalled = true;
+    stall: (on = true) => {
+      isStalled = on;
     },
     refuse: (on) => {
       isRefusing = on;
     },
+    shut: (on) => (on ? stopListening() : listen(bound.port)),
     close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      cut();
-      await closed;
+      if (server.listening) await stopListening();
     },
   };
 }

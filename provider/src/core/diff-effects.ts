@@ -38,6 +38,13 @@ export function effectOf(path: string): Effect {
   return name === undefined ? "restart" : EFFECTS[name];
 }
 
+/** Whether it only says how later operations go about it: nothing on the host changes with it. */
+export function isOfOperations(path: string): boolean {
+  return OF_OPERATIONS.some((input) => pathsOverlap(input, path));
+}
+
+const OF_OPERATIONS: readonly InputName[] = ["allowUnauthenticated", "readiness", "timeouts", "onDelete"];
+
 /** Whether it decides which machine is meant. */
 export function isPlaceOfHost(path: string): boolean {
   return ["host.host", "host.port", "host.user", "host.sshConfigFile"].some((place) =>

@@ -54,6 +54,8 @@ export interface ErrorDetails {
   readonly also?: string | undefined;
   /** Whether the same inputs can succeed on a second try. */
   readonly retryable: boolean;
+  /** For HOST_UNREACHABLE: no machine answered at all. false: something did, or it is this machine's network that does not work. */
+  readonly isSilence?: boolean | undefined;
   /** For START_FAILED: which cause of the closed list. */
   readonly failureCause?: FailureCause | undefined;
   readonly cause?: unknown;
@@ -70,6 +72,11 @@ export class VllmServerError extends Error {
     this.code = details.code;
     this.details = details;
   }
+}
+
+/** The same failure, and what is to be told beside it. */
+export function withAlso({ details }: VllmServerError, also: string): VllmServerError {
+  return new VllmServerError({ ...details, also });
 }
 
 /** What the user reads: the summary, then proof, change and log, one line each. */

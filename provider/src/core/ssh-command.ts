@@ -13,7 +13,12 @@ export function tunnelCommand(host: HostSpec, address: string, port: number): st
 
 /** Shows the end of a file of the host. */
 export function logCommand(host: HostSpec, path: string): string {
-  return ["ssh", ...sshWords(host), shellWord(`tail -n 200 ${shellWord(path)}`)].join(" ");
+  return hostCommand(host, `tail -n 200 ${shellWord(path)}`);
+}
+
+/** Runs a line of shell on the host. */
+export function hostCommand(host: HostSpec, line: string): string {
+  return ["ssh", ...sshWords(host), shellWord(line)].join(" ");
 }
 
 /** An IPv6 address as it stands before a port. */
@@ -46,7 +51,7 @@ function userAtHost(host: HostSpec): string {
   return host.user === null ? host.host : `${host.user}@${host.host}`;
 }
 
-/** Quoted only where a shell would split or expand it. */
-function shellWord(word: string): string {
+/** One word of a shell's line; quoted only where a shell would split or expand it. */
+export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./[\]~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -61,7 +61,8 @@ function dialMilliseconds({ dialTimeoutSeconds }: Target): number {
 /** Said of the host at the end of the chain, it would blame the wrong machine. */
 function atJumpHost(jump: Target, failure: DialFailure): DialFailure {
   const where = `${jump.hostname}:${String(jump.port)}`;
-  return new DialFailure(`its jump host ${where} is out of reach: ${failure.message}`, failure.isTemporary);
+  const { message, isTemporary, isSilence } = failure;
+  return new DialFailure(`its jump host ${where} is out of reach: ${message}`, isTemporary, isSilence);
 }
 
 /** A channel of the jump host to the next one. */
@@ -69,7 +70,7 @@ function forward(client: Client, target: Target, milliseconds: number): Promise<
   return new Promise((resolve, reject) => {
     // A jump host waits for minutes where nothing answers.
     const timer = setTimeout(() => {
-      reject(new DialFailure("the jump host has no answer from it within the time for one try", true));
+      reject(new DialFailure("the jump host has no answer from it within the time for one try", true, true));
     }, milliseconds);
     const give = (error: (Error & { reason?: unknown }) | undefined, stream: Readable): void => {
       clearTimeout(timer);
@@ -96,5 +97,6 @@ function forwardFailure(error: Error & { reason?: unknown }): DialFailure {
   return new DialFailure(
     `the jump host cannot reach it (${found})`,
     error.reason === 2 || error.reason === undefined,
+    error.reason === 2,
   );
 }

@@ -85,7 +85,7 @@ function attempt(
       // Numbers are reasons of SSH's own goodbye, such as "Too many authentication failures".
       else if (hasGreeted && typeof error.code === "number")
         fail(login.refusal(`the host ended the login (${oneLine(error.message)})`));
-      else fail(dialFailure(error));
+      else fail(dialFailure(error, hasGreeted));
     });
     client.once("close", () => {
       fail(

@@ -4,9 +4,12 @@ import os
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
+from agent import executable as command_environment
 from agent import lock, paths, records, run_record
+from agent.failure import AgentFailure
 from test.agent.acting import ApplyCase, kill, wait_step
 
 CONFIRM = {"kind": "confirm", "confirmed": True}
@@ -113,6 +116,55 @@ class LockTest(ApplyCase):
         for path in (self.state() / "lock", paths.state_root() / "host.lock"):
             with lock.held(path, "me", 0):
                 pass
+
+
+class ServingTest(ApplyCase):
+    """What a start needs is looked at before the running server is stopped for it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.pid = self.apply({"kind": "start", "launch": self.launch({"listen": 0})}, wait_step())[0][
+            "start"
+        ]["pid"]
+
+    def update(self, code: str, **changes: object) -> AgentFailure:
+        """A change that is refused with this code, and costs the running server nothing."""
+        stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 0}
+        refused = self.refusal(stop, self.start_step(**changes))
+        self.assertEqual(code, refused.code)
+        self.assertEqual([self.pid], [member.pid for member in self.members()])
+        self.assertEqual((1, "running"), (self.run_json()["generation"], self.run_json()["state"]))
+        self.assertFalse((self.state() / "stop-intent").exists())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
+            self.assertEqual(200, answer.status)
+        return refused
+
+    def test_a_port_that_somebody_has(self) -> None:
+        with socket.socket() as rival:
+            rival.bind(("127.0.0.1", 0))
+            rival.listen()
+            listen = {"address": "127.0.0.1", "port": rival.getsockname()[1]}
+            refused = self.update("PORT_IN_USE", listen=listen)
+        self.assertIn(f"{listen['port']}: it is taken by pid {os.getpid()} of ", refused.summary)
+
+    def test_a_port_that_a_starting_server_only_bound(self) -> None:
+        with socket.socket() as rival:
+            rival.bind(("127.0.0.1", 0))
+            listen = {"address": "127.0.0.1", "port": rival.getsockname()[1]}
+            self.assertIn("that cannot be seen", self.update("PORT_IN_USE", listen=listen).summary)
+
+    def test_an_executable_that_is_not_there(self) -> None:
+        self.update("VLLM_NOT_FOUND", executable="/nowhere/vllm")
+
+    def test_gpus_that_nobody_has_here(self) -> None:
+        self._set_environment("PATH", str(self.folder / "bin"))
+        self._patch(command_environment, "login_environment", lambda: {"PATH": str(self.folder / "bin")})
+        self.update("GPU_NOT_FOUND", gpus={"kind": "count", "count": 1, "prefer": []})
+
+    def test_its_own_port_is_no_obstacle(self) -> None:
+        stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 0}
+        started = self.apply(stop, self.start_step())[1]["start"]
+        self.assertEqual((2, [started["pid"]]), (started["generation"], [one.pid for one in self.members()]))
 
 
 class StartRefusedTest(ApplyCase):

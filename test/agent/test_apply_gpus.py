@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 from typing import Any, Optional
 
 from agent import paths, processes, records, run_record
 from agent.failure import AgentFailure
-from test.agent.acting import ELSEWHERE, ApplyCase, kill
+from test.agent.acting import ELSEWHERE, ApplyCase, free_port, kill
 
 
 class GpuTest(ApplyCase):
@@ -61,6 +62,65 @@ class GpuTest(ApplyCase):
         refused = self.refusal(self.count(2))
         self.assertEqual("GPUS_NOT_FREE", refused.code)
         self.assertIn(f"pid {os.getpid()}", refused.evidence or "")
+
+    def test_a_server_keeps_running_when_the_gpus_of_its_change_are_not_free(self) -> None:
+        pid = self.apply(self.count(1))[0]["start"]["pid"]
+        self.show([70000, 5], f"{pid}, GPU-0, 69000\n")
+        stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 1}
+        # Its own counts as free for it, so that two are within its reach.
+        self.show([70000, 5000], f"{pid}, GPU-0, 69000\n{os.getpid()}, GPU-1, 4995\n")
+        refused = self.refusal(stop, self.count(2))
+        self.assertEqual("GPUS_NOT_FREE", refused.code)
+        self.assertRegex(
+            refused.evidence or "", rf"^GPU 1: 5000 MiB used, .*\(pid {os.getpid()}, user \w+\)$"
+        )
+        self.assertEqual([pid], [member.pid for member in self.members()])
+
+    def test_a_gpu_that_a_stranger_shares_with_it_is_not_free_for_its_next_start(self) -> None:
+        pid = self.apply(self.count(1))[0]["start"]["pid"]
+        self.show([70000, 70000], f"{pid}, GPU-0, 9000\n{os.getpid()}, GPU-0, 60000\n")
+        stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 1}
+        self.assertEqual("GPUS_NOT_FREE", self.refusal(stop, self.count(1)).code)
+        self.assertEqual([pid], [member.pid for member in self.members()])
+
+    def test_gpus_that_another_server_has_reserved_are_not_given_twice(self) -> None:
+        """It has not begun to use them, so nvidia-smi shows nothing of it."""
+        other = f"other-{self.server_id[-8:]}"
+        self.apply(self.count(1))
+        mine, self.server_id = self.server_id, other
+        try:
+            self.assertEqual(["GPU-1"], self.apply(self.elsewhere(self.count(1)))[0]["start"]["gpuUuids"])
+            self.stop()
+            named = self.elsewhere(self.start_step(gpus={"kind": "list", "ids": [0]}))
+            self.assertEqual(f"GPU 0: 5 MiB used, reserved by {mine}", self.refusal(named).evidence)
+        finally:
+            self._end_everything()
+            self.server_id = mine
+
+    def elsewhere(self, step: dict[str, Any]) -> dict[str, Any]:
+        return {**step, "launch": {**step["launch"], "listen": {**ELSEWHERE, "port": free_port()}}}
+
+    def test_a_holder_that_cannot_be_seen_is_told_so(self) -> None:
+        self.apply(self.count(1))
+        self.show([70000, 5], "999999999, GPU-0, 69000\n")
+        with self.assertRaises(AgentFailure) as caught:
+            self.stop(gpuFreeSeconds=0)
+        self.assertEqual(
+            "GPU-0: 69000 MiB, pid 999999999, which cannot be seen: gone by now, or of another container",
+            caught.exception.evidence,
+        )
+
+    def test_memory_that_comes_back_within_the_bound_is_waited_for_and_told(self) -> None:
+        self.apply(self.count(1))
+        self.show([70000, 5], f"{os.getpid()}, GPU-0, 69000\n")
+        back = threading.Timer(1, self.show, [[5, 5]])
+        back.start()
+        self.addCleanup(back.join)
+        stopped = self.stop(gpuFreeSeconds=10)
+        self.assertEqual({"GPU-0": 5}, stopped["gpuMemoryMib"])
+        self.assertLess(stopped["seconds"], 5)
+        waiting = [event["reason"] for event in self.events() if event["event"] == "waiting"]
+        self.assertEqual(["GPU memory to be given back: GPU-0 has 70000 MiB in use, need 5"], waiting)
 
     def test_a_host_without_gpus_cannot_give_any(self) -> None:
         for name in ("", ".gpus", ".used", ".apps"):

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import mmap
 import os
 import signal
-import subprocess
-import sys
 import unittest
 from pathlib import Path
 
-from agent import ending, paths, processes, records, run_record, shm, supervisor_end
+from agent import ending, paths, run_record, supervisor_end
 from test.agent.acting import ActingCase, kill
 
 
@@ -120,107 +117,6 @@ class StopTest(ActingCase):
         self.stop()
         self.assertEqual(2, self.start({})["generation"])
         self.assertFalse((self.state() / "stop-intent").exists())
-
-
-class StrangerTest(ActingCase):
-    def stranger(self, code: str = "") -> subprocess.Popen[bytes]:
-        """A process of nobody's: own session, no marker."""
-        child = subprocess.Popen(
-            [sys.executable, "-c", f"{code}\nprint('up', flush=True)\nimport time\ntime.sleep(60)"],
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert child.stdout is not None
-        child.stdout.readline()
-        self.addCleanup(child.stdout.close)
-        self.addCleanup(child.wait)
-        self.addCleanup(child.kill)
-        return child
-
-    def record(self, pid: int, ticks: int, **changes: object) -> None:
-        identity = {"pid": pid, "startTicks": ticks}
-        run = {
-            "bootId": processes.boot_id(),
-            "supervisor": identity,
-            "leader": identity,
-            "sessions": [{"sid": pid, "startTicks": ticks, "generation": 1}],
-            "generation": 1,
-            "startedAt": "2026-12-01T00:00:00.000Z",
-            "state": "running",
-            "nextStartAt": None,
-            "exits": [],
-            "shm": [],
-            **changes,
-        }
-        records.write_json(self.state() / "run.json", run)
-
-    def test_a_pid_that_was_given_to_another_process_is_not_signalled(self) -> None:
-        stranger = self.stranger()
-        found = processes.read_process(stranger.pid)
-        assert found is not None
-        self.record(stranger.pid, found.start_ticks - 1)
-        self.assertEqual([], self.stop()["ended"])
-        self.assertIsNone(stranger.poll())
-
-    def test_a_record_of_another_boot_ends_nobody_and_removes_no_shared_memory(self) -> None:
-        stranger = self.stranger()
-        found = processes.read_process(stranger.pid)
-        assert found is not None
-        Path(f"/dev/shm/{self.shm}").touch(0o600)
-        self.record(stranger.pid, found.start_ticks, bootId="another", shm=[self.shm])
-        temp = paths.temp_folder(self.server_id)
-        temp.mkdir(parents=True)
-        (temp / "left").write_text("over")
-        result = self.stop()
-        self.assertEqual(([], []), (result["ended"], result["removedShm"]))
-        self.assertIsNone(stranger.poll())
-        self.assertTrue(os.path.exists(f"/dev/shm/{self.shm}"))
-        self.assertEqual([], os.listdir(temp))
-        self.assertEqual("stopped", self.run_json()["state"])
-        self.assertTrue(self.supervisor_gone())
-
-    def test_without_a_record_the_marker_finds_what_is_ours(self) -> None:
-        self.start({"engine": {"shm": self.shm}})
-        self.until(lambda: len(self.members()) == 2)
-        kill(run_record.living(self.run_json(), "supervisor"))
-        (self.state() / "run.json").unlink()
-        self.assertEqual(2, len(self.stop()["ended"]))
-        self.assertEqual([], self.members())
-
-    def test_shared_memory_that_another_process_has_open_stays(self) -> None:
-        path = Path(f"/dev/shm/{self.shm}")
-        path.write_bytes(b"x" * 4096)
-        self.stranger(f"kept = open({str(path)!r})")
-        self.record(999999, 1, shm=[self.shm])
-        self.assertEqual([], self.stop()["removedShm"])
-        self.assertTrue(path.exists())
-
-    def test_what_lay_there_before_is_nobodys_whatever_the_clock_and_its_mode_say(self) -> None:
-        path = Path(f"/dev/shm/{self.shm}")
-        path.write_bytes(b"x" * 4096)
-        before = shm.present()
-        path.chmod(0o640)
-        with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-            self.assertEqual(set(), shm.names_new_to([os.getpid()], before))
-            self.assertEqual({self.shm}, shm.names_new_to([os.getpid()], frozenset()))
-            # The same name for another file is another thing.
-            self.assertEqual({self.shm}, shm.names_new_to([os.getpid()], frozenset({(self.shm, 1)})))
-
-    def test_names_that_look_like_line_ends_do_not_disturb_the_search(self) -> None:
-        folder = self.folder / "odd\x0b" / "dev" / "shm"
-        folder.mkdir(parents=True)
-        odd = folder / "psm_odd"
-        odd.write_bytes(b"x" * 4096)
-        with odd.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-            self.assertEqual(set(), shm.names_new_to([os.getpid()], frozenset()))
-            self.assertEqual([], shm.remove_unused([]))
-
-    def test_a_file_that_was_there_before_the_server_is_never_taken_for_its_own(self) -> None:
-        path = Path(f"/dev/shm/{self.shm}")
-        path.write_bytes(b"x" * 4096)
-        with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-            self.assertEqual({self.shm}, shm.names_made_by([os.getpid()], path.stat().st_ctime))
-            self.assertEqual(set(), shm.names_made_by([os.getpid()], path.stat().st_ctime + 60))
 
 
 if __name__ == "__main__":

@@ -58,17 +58,17 @@ def _take(end: float, wait_seconds: float) -> socket.socket:
         if time.monotonic() >= end:
             raise AgentFailure(
                 "HOST_LOCKED",
-                f"Cannot start a server now: another start on this host is {holder}, waited {wait_seconds:.0f} s",
+                f"Cannot start on this host now: another start has its turn, {holder}, waited {wait_seconds:.0f} s",
                 change="wait for it to finish, then try again",
                 retryable=True,
             )
         if holder != told:
-            events.emit({"event": "waiting", "reason": f"another start on this host, {holder}"})
+            events.emit({"event": "waiting", "reason": f"turn of this host, {holder}"})
             told = holder
         time.sleep(lock.POLL_SECONDS)
 
 
-def _name() -> bytes:
+def name() -> bytes:
     scope = os.environ.get(SCOPE_VARIABLE, "")
     return b"\0pulumi-vllm/start" + (b"/" + os.fsencode(scope) if scope else b"")
 
@@ -77,7 +77,7 @@ def _try() -> Optional[socket.socket]:
     """Listening under the host's name, or None: somebody else is."""
     mine = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        mine.bind(_name())
+        mine.bind(name())
         mine.listen(16)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -116,7 +116,7 @@ def _holder() -> str:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.settimeout(_ANSWER_SECONDS)
         try:
-            asking.connect(_name())
+            asking.connect(name())
         except OSError:
             return "held by a process that does not answer"
         pid, uid, _gid = struct.unpack("iII", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))

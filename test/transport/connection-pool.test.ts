@@ -110,6 +110,22 @@ test("a connection is closed when nobody has used it for a minute", async () => 
   expect(server.connectionCount()).toBe(2);
 });
 
+test("a connection stays open while a call to another host takes longer than that", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const waiting: ServerChannel[] = [];
+  const [server, busy] = [await start(), await start((channel) => waiting.push(channel))];
+  await agentFor(spec(server), 10).flags("/v");
+  const long = agentFor(spec(busy), 300).flags("/v");
+  await vi.waitFor(() => {
+    expect(waiting).toHaveLength(1);
+  });
+  await vi.advanceTimersByTimeAsync(200_000);
+  await agentFor(spec(server), 10).flags("/v");
+  expect(server.connectionCount()).toBe(1);
+  waiting.forEach(answer);
+  expect(await long).toEqual(flags);
+});
+
 test("after all connections were closed, the next call opens one again", async () => {
   const server = await start();
   const agent = agentFor(spec(server), 10);

@@ -44,8 +44,9 @@ export function agentFor(host: HostSpec, connectSeconds: number): HostAgent {
   });
 }
 
-/** Ends every connection of this process, so that nothing keeps it alive. Calls that still run fail with CONNECTION_LOST. */
+/** Ends every connection of this process, so that nothing keeps it alive, and forgets what was seen. Calls that still run fail with CONNECTION_LOST. */
 export async function closeAllConnections(): Promise<void> {
+  for (const sight of sights.values()) sight.forget();
   await Promise.all([...connections.values()].map((connection) => connection.close()));
 }
 

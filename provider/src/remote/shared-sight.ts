@@ -65,6 +65,10 @@ export class SharedSight {
     this.#changes.count += 1;
   }
 
+  forget(): void {
+    this.#look = null;
+  }
+
   /** From the last look, also one that is still under way; null: a look for this very query is needed. Fails as that look fails. */
   async answer(query: ServerQuery): Promise<IndexedObservation | null> {
     const look = this.#look;

@@ -147,6 +147,7 @@ class ObserveTest(ObservedCase):
                 "startedAt": self.run["startedAt"],
                 "ready": ready,
                 "lastExit": self.run["exits"][0],
+                "crashes": [],
                 "restarts": 2,
                 "secretsMatch": True,
                 "modelPathIntact": True,

@@ -167,13 +167,6 @@ class RestartTest(ActingCase):
         self.until(lambda: self.run_json()["state"] == "stopped")
         self.assertEqual(1, self.run_json()["generation"])
 
-    def test_only_the_newest_five_logs_are_kept(self) -> None:
-        self.start({"exit_after": 0}, restart=(6, 600, 0))
-        self.until(lambda: self.run_json()["state"] == "gave-up")
-        self.assertEqual(
-            ["3.log", "4.log", "5.log", "6.log", "7.log"], sorted(os.listdir(self.state() / "logs"))
-        )
-
 
 class OrphanTest(ActingCase):
     def test_what_outlives_a_killed_leader_is_asked_to_leave_and_cleans_up_itself(self) -> None:

@@ -10,7 +10,7 @@ from agent import crash_loop, log_marker, log_tail, logs, paths, records, redact
 from agent.registry import Server
 
 # Of each log so much of its beginning and of its end: the client looks for the cause, and causes stand there.
-_PART_BYTES = 64 * 1024
+PART_BYTES = 64 * 1024
 
 # A server that is starting is told of when it is by itself that it does: then something has died before.
 _TOLD = ("crash-looping", "crashed", "restarting", "starting")
@@ -57,7 +57,7 @@ def _excerpt(path: Path) -> Optional[list[dict[str, Any]]]:
 def _lines(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
     """(number, line) of the beginning and of the end."""
     file.seek(0)
-    beginning = file.read(_PART_BYTES if size > 2 * _PART_BYTES else size)
+    beginning = file.read(PART_BYTES if size > 2 * PART_BYTES else size)
     head, cut = beginning.split(b"\n"), b""
     if len(beginning) < size and len(head) > 1:
         cut = head.pop()
@@ -65,10 +65,10 @@ def _lines(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
     if len(beginning) == size:
         return
     # The line that the end begins in is cut too.
-    begin = size - _PART_BYTES
+    begin = size - PART_BYTES
     between = log_marker.scan(file, len(beginning) - len(cut), begin)
     file.seek(begin)
-    _, _, rest = file.read(_PART_BYTES).partition(b"\n")
+    _, _, rest = file.read(PART_BYTES).partition(b"\n")
     number = (number if between.marker is None else between.marker.next_line) + between.newlines_after
     yield from _numbered(rest.split(b"\n"), number + 1)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from agent import paths, run_record
-from test.agent.acting import ActingCase, kill, wait_step
+from test.agent.acting import ApplyCase, kill, wait_step
 
 STAND_IN = Path(__file__).resolve().parents[1] / "support" / "stand-in" / "lay_out.py"
 
 
-class StandInTest(ActingCase):
+class StandInCase(ApplyCase):
     """The process tree, log, ports and GPUs of a whole vLLM: two GPUs, EngineCore, workers, resource tracker."""
 
     def setUp(self) -> None:
@@ -30,7 +30,9 @@ class StandInTest(ActingCase):
         config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 64}
         (self.model / "config.json").write_text(json.dumps(config))
 
-    def whole(self, restart: tuple[int, float, float] = (0, 600, 0), **environment: str) -> dict[str, Any]:
+    def whole(
+        self, restart: tuple[int, float, float] = (0, 600, 0), drain_seconds: int = 5, **environment: str
+    ) -> dict[str, Any]:
         """A start of it on two GPUs."""
         config = {
             "host": "127.0.0.1",
@@ -38,7 +40,7 @@ class StandInTest(ActingCase):
             "served-model-name": ["tiny"],
             "tensor-parallel-size": 2,
             "load-format": "dummy",
-            "shutdown-timeout": 5,
+            "shutdown-timeout": drain_seconds,
             "fingerprint-mode": "custom",
             "fingerprint-value": "f1",
         }
@@ -59,6 +61,14 @@ class StandInTest(ActingCase):
     def commands(self) -> list[str]:
         return [member.command for member in self.members()]
 
+    def assert_all_gone(self) -> None:
+        self.assertEqual([], self.members())
+        self.assertTrue(self.supervisor_gone())
+        self.assertEqual([], self.run_json()["shm"])
+        self.assertEqual([], os.listdir(paths.temp_folder(self.server_id)))
+
+
+class StandInTest(StandInCase):
     def test_from_start_to_ready_to_a_clean_stop(self) -> None:
         started, waited = self.apply(self.whole(), wait_step(fingerprint="f1"))
         self.assertEqual("ready", waited["wait"]["outcome"], waited)
@@ -91,12 +101,6 @@ class StandInTest(ActingCase):
         stopped = self.stop(gpuFreeSeconds=5)
         self.assertEqual(sorted(recorded), stopped["removedShm"])
         self.assert_all_gone()
-
-    def assert_all_gone(self) -> None:
-        self.assertEqual([], self.members())
-        self.assertTrue(self.supervisor_gone())
-        self.assertEqual([], self.run_json()["shm"])
-        self.assertEqual([], os.listdir(paths.temp_folder(self.server_id)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ const suites: readonly Suite[] = [
   { name: "transport", testSeconds: 60, isSequential: false },
   { name: "pulumi", testSeconds: 180, isSequential: true },
   { name: "e2e", testSeconds: 300, isSequential: true },
+  { name: "hosts", testSeconds: 300, isSequential: true },
   { name: "vllm", testSeconds: 900, isSequential: true },
 ];
 

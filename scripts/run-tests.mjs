@@ -2,9 +2,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { takeAwayOfTheDead } from "../test/support/host-ledger.ts";
 import { ensureSshd } from "./ensure-sshd.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, failWith, say, stream } from "./processes.mjs";
+import { ensureHostImage } from "./setup-host-image.mjs";
 import { ensurePulumi } from "./setup-pulumi.mjs";
 import { ensurePythonEnvironments } from "./system-packages.mjs";
 import { SUITES } from "./test-suites.mjs";
@@ -20,13 +22,18 @@ const chosen = SUITES.filter((suite) => (names.length === 0 ? suite.isDefault : 
 
 const folders = [nodeBinFolder];
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PATH: process.env.PATH ?? "" };
-/** @type {Readonly<Record<"sshd" | "pulumi" | "vllm", () => Promise<void>>>} */
+/** @type {Readonly<Record<"sshd" | "pulumi" | "vllm" | "hosts", () => Promise<void>>>} */
 const setUps = {
   sshd: async () => {
     await ensureSshd();
   },
   pulumi: async () => {
     folders.push(await ensurePulumi());
+  },
+  hosts: async () => {
+    await ensureHostImage();
+    const dead = await takeAwayOfTheDead();
+    if (dead > 0) say(`took away the hosts that ${String(dead)} killed runs had left`);
   },
   vllm: async () => {
     await ensurePythonEnvironments("install the real vLLM");

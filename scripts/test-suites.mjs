@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { takeAwayOfTheDead } from "../test/support/host-ledger.ts";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, stream } from "./processes.mjs";
 
@@ -13,7 +14,7 @@ import { capture, stream } from "./processes.mjs";
 /**
  * @typedef {object} Suite
  * @property {string} name
- * @property {readonly ("sshd" | "pulumi" | "vllm")[]} needs set up before it runs
+ * @property {readonly ("sshd" | "pulumi" | "vllm" | "hosts")[]} needs set up before it runs
  * @property {boolean} isDefault part of a plain `npm test`
  * @property {(env: NodeJS.ProcessEnv, resultFolder: string) => Promise<Counts>} run
  */
@@ -27,6 +28,7 @@ export const SUITES = [
   { name: "transport", needs: ["sshd"], isDefault: true, run: vitest("transport") },
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
   { name: "e2e", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
+  { name: "hosts", needs: ["hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
   { name: "vllm", needs: ["vllm", "sshd", "pulumi"], isDefault: false, run: vitest("vllm") },
 ];
 
@@ -47,6 +49,29 @@ function vitest(project) {
       { cwd: repositoryFolder, env },
     );
     return countVitest(await readFile(resultFile, "utf8").catch(() => "{}"), code);
+  };
+}
+
+/**
+ * Takes the hosts away whatever happened to the tests: a file that crashed, a run that was interrupted.
+ * @param {string} project @returns {Suite["run"]}
+ */
+function onHosts(project) {
+  return async (env, resultFolder) => {
+    /** @type {NodeJS.Signals | undefined} */
+    let interrupted;
+    // The tests get the signal too and end by themselves.
+    const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
+      interrupted = signal;
+    };
+    process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+    try {
+      return await vitest(project)(env, resultFolder);
+    } finally {
+      await takeAwayOfTheDead();
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+      if (interrupted !== undefined) process.kill(process.pid, interrupted);
+    }
   };
 }
 

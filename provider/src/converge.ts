@@ -32,6 +32,8 @@ export interface ConvergeTask {
   readonly report: Report;
   /** Of this resource, from its create on. */
   readonly claimId: string;
+  /** The last look found that it answers no token: whether that is still so decides what is done. */
+  readonly asksToken?: boolean | undefined;
   /** user@machine of whoever runs the CLI. */
   readonly createdBy: string;
   readonly now: () => Date;
@@ -73,7 +75,7 @@ class Run {
 
   async once(): Promise<Observed> {
     const { spec, report } = this.task;
-    const observed = await this.observe();
+    const observed = await this.observe(this.task.asksToken);
     this.serverId = observed.server.owner?.serverId ?? this.serverId;
     this.refuseForeign(observed);
     const problem = preflight(spec, observed, this.serverName());
@@ -100,14 +102,15 @@ class Run {
     if (status === "ready" || status === "unresponsive") return;
     throw new VllmServerError({
       code: "CHANGED_MEANWHILE",
-      summary: `Cannot keep ${this.serverName()} running: it was ready, and then ${driftOf(reached, null)[0] ?? status}`,
+      summary: `Cannot keep ${this.serverName()} running: it was ready, and then ${driftOf(reached)[0]?.words ?? status}`,
       ...(logPath === null ? {} : { logCommand: logCommand(this.task.spec.host, logPath) }),
       retryable: true,
     });
   }
 
-  private observe(): Promise<Observed> {
+  private observe(asksToken = false): Promise<Observed> {
     return look(this.task.agent, {
+      asksToken,
       spec: this.task.spec,
       urn: this.task.urn,
       serverId: this.task.verb === "create" ? null : this.serverId,

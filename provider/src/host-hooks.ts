@@ -2,11 +2,21 @@ import { randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { converge, type ConvergeResult, type ConvergeTask } from "./converge";
 import { derivedOutputs } from "./core/derived-outputs";
-import { recovery } from "./core/drift";
+import {
+  declaredHash,
+  driftLine,
+  driftOf,
+  foundInputs,
+  isDriftInInputs,
+  recordedDrift,
+  recovery,
+  type Drift,
+} from "./core/drift";
 import { withAlso, type VllmServerError } from "./core/errors";
 import { serverSlug } from "./core/identity";
 import { leftBehind } from "./core/left-behind";
 import { isUnreachable, lostHost } from "./core/lost-host";
+import type { Observed } from "./core/observed";
 import { serverOutputs, toWire } from "./core/outputs";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
@@ -45,7 +55,8 @@ export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs
   const { spec, urn, marked } = declared(news);
   // The same each time where none is recorded: an update that is cut off must know its own claim again.
   const claimId = claimOf(olds) ?? id.slice(-8);
-  const result = await convergeFor({ spec, urn, marked, verb: "update", serverId: id, claimId });
+  const asksToken = olds["status"] === "unresponsive";
+  const result = await convergeFor({ spec, urn, marked, verb: "update", serverId: id, claimId, asksToken });
   const inputs = { ...news, [CLAIM]: claimId };
   if (result.kind === "failed" && !result.touched && isUnreachable(result.error))
     return { outs: await recordedUnreached(id, result.error, { spec, urn, marked }, olds, inputs) };
@@ -79,14 +90,13 @@ async function recordedUnreached(
 }
 
 function claimOf(outputs: Wire): string | null {
-  const claimId = outputs[CLAIM];
-  return typeof claimId === "string" ? claimId : null;
+  return textOf(outputs[CLAIM]);
 }
 
 function convergeFor({
   marked,
   ...task
-}: Declared & Pick<ConvergeTask, "verb" | "serverId" | "claimId">): Promise<ConvergeResult> {
+}: Declared & Pick<ConvergeTask, "verb" | "serverId" | "claimId" | "asksToken">): Promise<ConvergeResult> {
   const { spec, urn } = task;
   watchParent();
   return converge({
@@ -106,8 +116,7 @@ async function outcome(
   before: Wire = {},
 ): Promise<Wire> {
   const { spec, urn } = task;
-  if (result.kind === "converged")
-    return { ...inputs, ...toWire(serverOutputs(spec, result.observed, null)) };
+  if (result.kind === "converged") return { ...inputs, ...reached(spec, result.observed) };
   const error = presentable(result.error, task);
   if (!result.touched) throw error;
   const seen = await lastSight(result.error, spec, urn, result.serverId);
@@ -116,33 +125,75 @@ async function outcome(
 
 /** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
 async function lastSight(error: unknown, spec: Spec, urn: string, serverId: string): Promise<Wire> {
-  const unknown = { ...derivedOutputs(spec), status: "unknown" };
+  const unknown = { ...derivedOutputs(spec), status: "unknown", drift: [] };
   if (isUnreachable(error)) return unknown;
   return look(agentFor(spec.host, spec.timeouts.connect), { spec, urn, serverId }).then(
-    (observed) => toWire(serverOutputs(spec, observed, null)),
+    (observed) => reached(spec, observed),
     () => unknown,
   );
 }
 
-/** A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". */
-export async function read(id: string, props: Wire): Promise<{ id: string; props: Wire }> {
+/** Outputs of a server that was just acted on: what was started is what is believed. */
+function reached(spec: Spec, observed: Observed): Wire {
+  const drift = driftOf(observed);
+  const configHash = observed.server.launch?.fingerprint ?? null;
+  return {
+    ...toWire(serverOutputs(spec, observed, drift)),
+    ...recordedDrift(drift, { isInInputs: false, configHash }),
+  };
+}
+
+/**
+ * A server that is not on the host is gone (empty id); a host that does not answer is an error, never "gone". Outputs keep the declared
+ * inputs; the inputs that are handed back are those found, so that a preview shows the difference at its property.
+ */
+export async function read(id: string, props: Wire): Promise<{ id: string; props: Wire; inputs?: Wire }> {
   watchParent();
   const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
     const observed = await look(agent, { spec, urn, serverId: id, marked }, "refresh");
     if (observed.server.status === "absent") return { id: "", props: {} };
-    const expected = props["configHash"];
-    const hash = typeof expected === "string" ? expected : null;
-    const outputs = serverOutputs(spec, observed, hash, claimOf(props));
-    for (const reason of outputs.drift) engineLog().warning(urn, reason);
-    const news = recovery(observed.server, Number(props["restarts"] ?? 0));
+    const drift = driftSince(props, observed, spec).map((one) => ({
+      ...one,
+      words: redact(spec, one.words, marked),
+    }));
+    const isInInputs = drift.length > 0;
+    const outputs = {
+      ...toWire(serverOutputs(spec, observed, drift)),
+      ...recordedDrift(drift, { isInInputs, configHash: declaredHash(props) }),
+    };
+    for (const one of drift) engineLog().warning(urn, driftLine(one));
+    const { token } = observed.server.differences;
+    if (token?.outcome === "busy") engineLog().info(urn, `busy: ${redact(spec, token.detail ?? "", marked)}`);
+    const news = recovery(observed, {
+      restarts: Number(props["restarts"] ?? 0),
+      bootId: textOf(props["bootId"]),
+    });
     if (news !== null) engineLog().warning(urn, news);
     await engineLog().flush();
-    return { id, props: { ...props, ...toWire(outputs) } };
+    return {
+      id,
+      props: { ...props, ...outputs },
+      ...(isInInputs || isDriftInInputs(props) ? { inputs: foundInputs(props, drift) } : {}),
+    };
   } catch (error) {
     throw presentable(error, { spec, urn, marked });
   }
+}
+
+function driftSince(props: Wire, observed: Observed, { service }: Spec): readonly Drift[] {
+  const { marks } = fromWire(props);
+  return driftOf(observed, {
+    configHash: declaredHash(props),
+    claimId: claimOf(props),
+    service,
+    marks,
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 export async function remove(id: string, props: Wire): Promise<void> {

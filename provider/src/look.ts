@@ -10,6 +10,8 @@ export interface LookFor {
   readonly urn: string;
   /** null: by URN. */
   readonly serverId: string | null;
+  /** Costs a request to a server that looks ready. A refresh always asks. */
+  readonly asksToken?: boolean | undefined;
   /** Texts that are secret because the program marked them so. */
   readonly marked?: readonly string[];
 }
@@ -20,7 +22,7 @@ export interface LookFor {
  */
 export async function look(
   agent: HostAgent,
-  { spec, urn, serverId, marked = [] }: LookFor,
+  { spec, urn, serverId, asksToken = false, marked = [] }: LookFor,
   purpose: "change" | "refresh" = "change",
 ): Promise<Observed> {
   const query: ServerQuery = {
@@ -30,6 +32,7 @@ export async function look(
     checkpointPath: spec.model.path,
     listen: spec.listen,
     secretEnvironment: serverEnvironment(spec, { home: "" }).secretEnvironment,
+    asksToken,
   };
   const observation = await (purpose === "refresh" ? agent.refresh(query) : agent.observe(query));
   const own = observation.servers[observation.queryIndex];

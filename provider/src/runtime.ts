@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { derivedOutputsKnown, isDerivedOutput } from "./core/derived-outputs";
 import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } from "./core/diff";
+import { isDriftInInputs, readDrift, reachedInputs, untoldIn } from "./core/drift";
 import { pathsOverlap } from "./core/input-path";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { withoutMarkedValue } from "./core/secret-marks";
@@ -18,7 +19,7 @@ export const v1 = {
   check,
   diff,
   create: async (inputs: Wire) => (await hostHooks()).create(inputs),
-  read: async (id: string, props: Wire) => (await hostHooks()).read(id, props),
+  read,
   update: async (id: string, olds: Wire, news: Wire) => (await hostHooks()).update(id, olds, news),
   delete: async (id: string, props: Wire) => (await hostHooks()).remove(id, props),
 };
@@ -31,9 +32,18 @@ interface CheckResult {
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
+/** Resources that were read and not checked since: the engine compares those with what their state had. */
+const justRead = new Set<string>();
+
+async function read(id: string, props: Wire): ReturnType<typeof HostHooks.read> {
+  justRead.add(fromWire(props).urn);
+  return (await hostHooks()).read(id, props);
+}
+
 /** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
 function check(_olds: Wire, news: Wire): CheckResult {
   const { inputs, urn, marks } = fromWire(news);
+  justRead.delete(urn);
   const parsed = parseInputs(withoutPlaceholders(inputs));
   if (!parsed.ok) {
     // Each reason begins with its path. A failure that names a property makes the engine print what it holds, secrets
@@ -44,8 +54,18 @@ function check(_olds: Wire, news: Wire): CheckResult {
     }));
     return { inputs: news, failures };
   }
+  const untold = untoldIn(inputs);
+  if (untold.length > 0) return { inputs: news, failures: [{ property: "", reason: untoldReason(untold) }] };
   if (!parsed.unknowns.some((path) => pathsOverlap(path, "onDelete"))) noteWish(urn, parsed.spec.onDelete);
-  return { inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns) }, failures: [] };
+  return {
+    inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns), ...reachedInputs() },
+    failures: [],
+  };
+}
+
+/** A secret of the host is not told, so there is nothing to adopt. */
+function untoldReason(paths: readonly string[]): string {
+  return `${paths.join(", ")}: the value on the host is another one and not known here, need it declared; take it out of ignoreChanges`;
 }
 
 /** Without the nulls that only carry the mark of a secret to an output that follows from the inputs. */
@@ -55,7 +75,8 @@ function withoutPlaceholders(inputs: Wire): Wire {
 }
 
 interface DiffResult {
-  readonly changes: boolean;
+  /** undefined: the engine compares the inputs of the state with the program's, and shows each difference at its property. */
+  readonly changes: boolean | undefined;
   readonly replaces: readonly string[];
   readonly deleteBeforeReplace: boolean;
 }
@@ -63,28 +84,30 @@ interface DiffResult {
 async function diff(_id: string, olds: Wire, news: Wire): Promise<DiffResult> {
   const { inputs: before, urn: oldUrn, marks: oldMarks } = fromWire(olds);
   const after = fromWire(news);
+  // A refresh: the host was looked at a moment ago, and nothing is going to be done about it.
+  if (justRead.has(after.urn)) return { changes: undefined, replaces: [], deleteBeforeReplace: false };
   const renamed = describeRename(oldUrn, after.urn);
   const marks = [...oldMarks, ...after.marks];
   const result = diffInputs(before, after.inputs, hostsOf(before, after.inputs), marks);
-  const drift = driftIn(before);
+  const drift = readDrift(before);
   const context = diffContext(before);
-  const repair = describeDrift(drift, result, context);
-  const words = [...describeDiff(result, context), ...[renamed, repair].filter((line) => line !== null)];
+  const words = [
+    ...describeDiff(result, context),
+    ...(renamed === null ? [] : [renamed]),
+    ...describeDrift(drift, result, context),
+  ];
   for (const line of words) engineLog().info(after.urn, line);
   await engineLog().flush();
   const isProviderNew = olds["__provider"] !== news["__provider"];
   return {
-    // Without a change the engine keeps the old outputs, the old provider text and the old credentials.
-    changes: result.hasChanges || drift.length > 0 || isProviderNew || renamed !== null,
+    // Without a change the engine keeps the old outputs, the old provider text and the old credentials. Inputs of a state with drift
+    // are those found on the host, and differ from any program's by the lines that tell of it.
+    changes: isDriftInInputs(before)
+      ? undefined
+      : result.hasChanges || drift.length > 0 || isProviderNew || renamed !== null,
     replaces: result.replaces,
     deleteBeforeReplace: false,
   };
-}
-
-/** What the last look at the host found not to be as declared. */
-function driftIn(outputs: Wire): readonly string[] {
-  const drift = outputs["drift"];
-  return Array.isArray(drift) ? drift.map(String) : [];
 }
 
 /** The same words mean the same host, today's SSH configuration being one: it is read only where they differ. */

@@ -1,5 +1,6 @@
 import type { Desired } from "../../provider/src/core/desired";
 import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
+import { NO_DIFFERENCES } from "../../provider/src/core/observed-differences";
 import type { Spec } from "../../provider/src/core/spec";
 import type { Launch } from "../../provider/src/core/step";
 
@@ -95,6 +96,7 @@ export const absentServer: ServerSeen = {
   processes: [],
   secretsMatch: null,
   modelPathIntact: null,
+  differences: NO_DIFFERENCES,
   stateFolder: null,
   logPath: null,
 };
@@ -114,6 +116,7 @@ export function runningServer(desired: Desired, parts: Partial<ServerSeen> = {})
       servedModelNames: [...desired.launch.servedModelNames],
       restart: { ...desired.launch.restart },
       gpuUuids: ["GPU-0"],
+      vllmVersion: desired.launch.vllmVersion,
       manager: "process",
       managerWish: desired.launch.manager,
       startOnBoot: desired.launch.startOnBoot,
@@ -173,6 +176,7 @@ export function observed(parts: Partial<Observed> = {}): Observed {
 export const launch: Launch = {
   fingerprint: "f00d",
   executable: "/opt/vllm/bin/vllm",
+  vllmVersion: "0.32.0",
   executableWish: null,
   modelPath: "/models/kimi",
   configYaml: 'fingerprint-value: "f00d"\n',

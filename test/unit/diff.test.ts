@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   describeDiff,
-  describeDrift,
   describeRename,
   diffContext,
   diffInputs,
@@ -263,23 +262,6 @@ function turned(value: unknown): unknown {
       .map(([key, inner]: [string, unknown]) => [key, turned(inner)]),
   );
 }
-
-describe("describeDrift", () => {
-  const same = diffInputs({}, {}, { oldHost: "", newHost: "" });
-  const context = { lastStartSeconds: null, status: "stopped" };
-
-  it("starts what is stopped and restarts what is not as it should be", () => {
-    const none = { ...same, restart: [] };
-    expect(describeDrift(["it is stopped"], none, context)).toBe("start: it is stopped");
-    expect(describeDrift(["a", "b"], none, { ...context, status: "crashed" })).toBe("restart: a; b");
-    expect(describeDrift([], none, context)).toBeNull();
-  });
-
-  it("leaves the word to a changed input, which restarts it anyway", () => {
-    const change = { path: "engine.maxModelLen", from: "1", to: "2", isSecret: false };
-    expect(describeDrift(["it is stopped"], { ...same, restart: [change] }, context)).toBeNull();
-  });
-});
 
 describe("describeRename", () => {
   it("tells a new name of the resource, its stack or its project, where both are known", () => {

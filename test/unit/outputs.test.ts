@@ -3,11 +3,12 @@ import type { Desired } from "../../provider/src/core/desired";
 import { serverOutputs, toWire } from "../../provider/src/core/outputs";
 import { launch, observed, runningServer, spec } from "../support/host-facts";
 
+const absence = [{ path: ["status"], found: "absent", words: "gone", repair: "start" }] as const;
 const desired: Desired = { launch, overlay: null, warnings: [] };
 
 describe("outputs", () => {
   it("of a server that answers are what was seen of it", () => {
-    expect(toWire(serverOutputs(spec(), observed({ server: runningServer(desired) }), "f00d"))).toEqual({
+    expect(toWire(serverOutputs(spec(), observed({ server: runningServer(desired) }), []))).toEqual({
       url: "http://127.0.0.1:8000",
       baseUrl: "http://127.0.0.1:8000/v1",
       servedModelName: "kimi",
@@ -34,7 +35,7 @@ describe("outputs", () => {
   });
 
   it("of a host where nothing is are null, never undefined", () => {
-    expect(toWire(serverOutputs(spec(), observed({ executable: null }), null))).toEqual({
+    expect(toWire(serverOutputs(spec(), observed({ executable: null }), absence))).toEqual({
       url: "http://127.0.0.1:8000",
       baseUrl: "http://127.0.0.1:8000/v1",
       servedModelName: "kimi",
@@ -49,7 +50,7 @@ describe("outputs", () => {
       generation: 0,
       restarts: 0,
       status: "absent",
-      drift: ["no server of this resource is on the host"],
+      drift: ["status: gone"],
       startedAt: null,
       startDurationSeconds: null,
       pid: null,
@@ -63,16 +64,24 @@ describe("outputs", () => {
   it.each([true, false])("name the unit that looks after it, and whether it is enabled: %s", (isEnabled) => {
     const unit = { name: "pulumi-vllm-kimi-0a1b2c3d.service", isEnabled, isEdited: false };
     const server = runningServer(desired, { manager: "systemd", unit });
-    expect(serverOutputs(spec(), observed({ server }), "f00d")).toMatchObject({
+    expect(serverOutputs(spec(), observed({ server }), [])).toMatchObject({
       manager: "systemd",
       serviceName: unit.name,
       startsOnBoot: isEnabled,
     });
   });
 
+  it("tell the version that runs, not the one that was installed since", () => {
+    const server = runningServer(desired);
+    const executable = { found: true, path: "/opt/vllm/bin/vllm", version: "0.33.0" } as const;
+    expect(serverOutputs(spec(), observed({ server, executable }), [])).toMatchObject({
+      vllmVersion: "0.32.0",
+    });
+  });
+
   it("keep what was proven over an automatic restart, which is no drift", () => {
     const server = runningServer(desired, { generation: 5, restarts: 2 });
-    expect(serverOutputs(spec(), observed({ server }), "f00d")).toMatchObject({
+    expect(serverOutputs(spec(), observed({ server }), [])).toMatchObject({
       generation: 5,
       restarts: 2,
       maxModelLen: 131072,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
 import { serverSeenSchema, type ServerStatus } from "../../provider/src/core/observed";
+import { NO_DIFFERENCES, type Differences } from "../../provider/src/core/observed-differences";
 import { plan } from "../../provider/src/core/plan";
 import type { ManagerKind, ManagerWish } from "../../provider/src/core/spec";
 import type { OverlayStep, PolicyStep, StartStep, StopStep, WaitStep } from "../../provider/src/core/step";
@@ -33,6 +34,7 @@ const wait: WaitStep = {
   timeoutSeconds: 3600,
   fatalPatterns: ["boom"],
 };
+const restart = [overlay, stop, start, wait];
 const planFor = (desired: Desired, server: Parameters<typeof observed>[0]): readonly unknown[] =>
   plan(spec(), desired, observed(server), unconfirmed, ["boom"]);
 
@@ -74,6 +76,28 @@ describe("plan", () => {
   ])("repairs without a restart a unit that is %s", (_what, unit, steps) => {
     const server = runningServer(plain, { manager: "systemd", unit: { name: "kimi.service", ...unit } });
     expect(planFor(plain, { server })).toEqual(steps);
+  });
+
+  const config = { wanted: launch.configYaml, found: "max-model-len: 1\n" };
+  const entry = { file: "config.json", kind: "changed" } as const;
+  it.each<[string, Partial<Differences>, readonly unknown[]]>([
+    ["a config file edited since the start", { config: { ...config, isRead: false } }, [policy]],
+    ["an overlay changed since the start", { overlay: [{ ...entry, isRead: false }] }, [overlay]],
+    ["a config file the process was started with", { config: { ...config, isRead: true } }, restart],
+    ["an overlay the process was started with", { overlay: [{ ...entry, isRead: true }] }, restart],
+    ["another port", { listening: { address: "127.0.0.1", port: 9000 } }, restart],
+    ["another command line", { arguments: { added: ["--enforce-eager"], missing: [] } }, restart],
+    ["another environment", { environment: [{ name: "A", kind: "added", hash: "0" }] }, restart],
+  ])("repairs %s by what it takes, and no more", (_what, differences, steps) => {
+    const server = runningServer(patched, { differences: { ...NO_DIFFERENCES, ...differences } });
+    expect(planFor(patched, { server })).toEqual(steps);
+  });
+
+  it("restarts a server whose vLLM was replaced, or whose GPU is gone", () => {
+    const server = runningServer(plain);
+    const executable = { found: true, path: launch.executable, version: "0.33.0" } as const;
+    expect(planFor(plain, { server, executable })).toEqual([stop, start, wait]);
+    expect(planFor(plain, { server, gpus: [] })).toEqual([stop, start, wait]);
   });
 
   it.each<[ManagerWish, ManagerKind, boolean]>([

@@ -66,6 +66,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
   const launch: Launch = {
     fingerprint,
     executable: executable.path,
+    vllmVersion: executable.version,
     executableWish: spec.vllm.executable,
     modelPath,
     configYaml: config(flags.has("fingerprint-value") ? fingerprint : null),

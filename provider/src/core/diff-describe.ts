@@ -2,6 +2,7 @@ import type { Change } from "./diff-compare";
 import { NOT_SET } from "./diff-values";
 import { effectOf, isPlaceOfHost } from "./diff-effects";
 import type { InputDiff } from "./diff-inputs";
+import type { RecordedDrift } from "./drift";
 import { parseUrn } from "./urn";
 
 export interface DiffContext {
@@ -43,14 +44,29 @@ export function describeDiff(diff: InputDiff, context: DiffContext): readonly st
   return [...lines, ...unknownWords(diff.unknown)];
 }
 
-/** What an update does about drift; null: nothing is to be said beside what describeDiff says. */
+/** What an update does about drift, one line a kind of repair; [] where what describeDiff says repairs all of it. */
 export function describeDrift(
-  drift: readonly string[],
+  drift: readonly RecordedDrift[],
   diff: InputDiff,
-  { status }: DiffContext,
-): string | null {
-  if (drift.length === 0 || diff.restart.length > 0) return null;
-  return `${status === "stopped" || status === "absent" ? "start" : "restart"}: ${drift.join("; ")}`;
+  context: DiffContext,
+): readonly string[] {
+  if (diff.move !== null || diff.restart.length > 0) return [];
+  const of = (...repairs: readonly RecordedDrift["repair"][]): string =>
+    drift.flatMap(({ line, repair }) => (repairs.includes(repair) ? [line] : [])).join("; ");
+  // A start repairs everything else too.
+  const all = of("start", "restart", "live", "wait");
+  const lines = [
+    [of("none"), "not repaired by an update"],
+    ...(of("start") !== ""
+      ? [[all, "start"]]
+      : of("restart") !== ""
+        ? [[`${all}; ${downWords(context)}`, "restart"]]
+        : [
+            [of("live"), "no restart"],
+            [of("wait"), "no restart, waits until it answers"],
+          ]),
+  ];
+  return lines.flatMap(([text, what]) => (text === "" ? [] : [`${String(what)}: ${String(text)}`]));
 }
 
 /** That the owner record on the host follows a new name of the resource, its project or stack; null: there is none. "" is an unknown URN. */
@@ -65,14 +81,17 @@ function nameOf(urn: string): string {
   return `${project}/${stack} ${name}`;
 }
 
-function restartWords(changes: readonly Change[], { lastStartSeconds, status }: DiffContext): string {
+function restartWords(changes: readonly Change[], context: DiffContext): string {
+  const { status } = context;
   if (status !== null && !SERVING.has(status))
     return `start: ${listed(changes)}; the server is not running (${status})`;
-  const down =
-    lastStartSeconds === null
-      ? "down until it is ready again"
-      : `down about ${roughly(lastStartSeconds)} (last start took ${String(Math.round(lastStartSeconds))} s)`;
-  return `restart: ${listed(changes)}; ${down}`;
+  return `restart: ${listed(changes)}; ${downWords(context)}`;
+}
+
+function downWords({ lastStartSeconds }: DiffContext): string {
+  return lastStartSeconds === null
+    ? "down until it is ready again"
+    : `down about ${roughly(lastStartSeconds)} (last start took ${String(Math.round(lastStartSeconds))} s)`;
 }
 
 function unknownWords(unknown: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { differencesSchema, NO_DIFFERENCES } from "./observed-differences";
 import { MANAGERS } from "./spec";
 
 /** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
@@ -125,6 +126,8 @@ export const serverSeenSchema = z.object({
       /** null: of an earlier version, which knew neither. */
       startOnBoot: z.boolean().nullable().default(null),
       logs: z.object({ keep: z.number(), maxBytes: z.number() }).nullable().default(null),
+      /** Of its executable when it was started; null: not told then. */
+      vllmVersion: z.string().nullable().default(null),
     })
     .nullable(),
   /** Who looks after it; null: never started. */
@@ -146,6 +149,7 @@ export const serverSeenSchema = z.object({
   secretsMatch: z.boolean().nullable(),
   /** Whether launch.modelPath still resolves (no broken link); null: not started. */
   modelPathIntact: z.boolean().nullable(),
+  differences: differencesSchema.default(NO_DIFFERENCES),
   stateFolder: z.string().nullable(),
   logPath: z.string().nullable(),
 });

@@ -1,20 +1,12 @@
 import { derivedOutputs } from "./derived-outputs";
-import { driftOf } from "./drift";
+import { driftLine, type Drift } from "./drift";
 import type { JsonValue } from "./json";
 import type { Observed } from "./observed";
 import type { ServerOutputs } from "./server-outputs";
 import type { Spec } from "./spec";
 
-/**
- * @param expectedHash the declaration this state believes in; null right after a converge, which is the truth by definition.
- * @param claimId the resource this state believes in, likewise
- */
-export function serverOutputs(
-  spec: Spec,
-  observed: Observed,
-  expectedHash: string | null,
-  claimId: string | null = null,
-): ServerOutputs {
+/** @param drift how the host is not as the state believes; [] right after a converge, which is the truth by definition. */
+export function serverOutputs(spec: Spec, observed: Observed, drift: readonly Drift[]): ServerOutputs {
   const { server } = observed;
   // After an automatic restart it is the proof of an earlier process of the same launch.
   const { ready } = server;
@@ -22,7 +14,7 @@ export function serverOutputs(
     ...derivedOutputs(spec),
     modelPath: server.launch?.modelPath ?? null,
     configHash: server.launch?.fingerprint ?? null,
-    vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
+    vllmVersion: server.launch?.vllmVersion ?? installedVersion(observed),
     resolvedKvCacheDtype: ready?.cacheConfig["cache_dtype"] ?? null,
     maxModelLen: ready?.maxModelLen ?? null,
     gpuUuids: server.launch?.gpuUuids ?? [],
@@ -30,7 +22,7 @@ export function serverOutputs(
     generation: server.generation,
     restarts: server.restarts,
     status: server.status,
-    drift: driftOf(observed, expectedHash, claimId),
+    drift: drift.map(driftLine),
     startedAt: server.startedAt,
     startDurationSeconds: ready?.startSeconds ?? null,
     pid: server.leader?.pid ?? null,
@@ -39,6 +31,10 @@ export function serverOutputs(
     serviceName: server.unit?.name ?? null,
     startsOnBoot: server.unit?.isEnabled ?? false,
   };
+}
+
+function installedVersion({ executable }: Observed): string | null {
+  return executable?.found === true ? executable.version : null;
 }
 
 /** The same as plain JSON, for the wire. */

@@ -1,3 +1,4 @@
+import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
 import type { ManagerWish, Spec } from "./spec";
@@ -28,6 +29,7 @@ export function plan(
   if (runsAsDesired(desired, observed)) {
     return [
       ...claim,
+      ...overlayRepair(desired, observed),
       ...policyChange(desired, observed),
       ...(observed.server.status === "ready" ? [] : [wait]),
     ];
@@ -49,7 +51,8 @@ function runsAsDesired(desired: Desired, observed: Observed): boolean {
     launch?.fingerprint === desired.launch.fingerprint &&
     secretsMatch === true &&
     modelPathIntact === true &&
-    isManagerAsWished(desired.launch.manager, observed)
+    isManagerAsWished(desired.launch.manager, observed) &&
+    driftOf(observed).every(({ repair }) => repair !== "restart")
   );
 }
 
@@ -64,9 +67,17 @@ function isManagerAsWished(wish: ManagerWish, { server }: Observed): boolean {
   return wish === "auto" || wish === server.launch?.manager;
 }
 
+/** Nobody reads the overlay but a start: what was changed after it is put back beside the running server. */
+function overlayRepair({ overlay }: Desired, { server }: Observed): readonly Step[] {
+  return overlay === null || server.differences.overlay.length === 0 ? [] : [overlay];
+}
+
 function policyChange({ launch }: Desired, { server }: Observed): readonly Step[] {
   const { restart, startOnBoot, logs, configYaml } = launch;
-  const isAsWished = isSamePolicy(launch, server.launch) && isUnitAsInstalled(server.unit, startOnBoot);
+  const isAsWished =
+    isSamePolicy(launch, server.launch) &&
+    isUnitAsInstalled(server.unit, startOnBoot) &&
+    server.differences.config === null;
   return isAsWished ? [] : [{ kind: "policy", restart, startOnBoot, logs, configYaml }];
 }
 

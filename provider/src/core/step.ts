@@ -49,6 +49,8 @@ export interface Launch {
   readonly fingerprint: string;
   /** Absolute path of the vllm executable. */
   readonly executable: string;
+  /** Of the executable, as seen before the start; null: it does not say. */
+  readonly vllmVersion: string | null;
   /** What led to it: the declared vllm.executable, for a refresh to be told of it before it asks. */
   readonly executableWish: string | null;
   /** What `vllm serve` gets as its model: the overlay or the checkpoint itself. */

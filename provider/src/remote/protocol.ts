@@ -16,6 +16,8 @@ export interface ServerQuery {
   readonly listen: { readonly address: string; readonly port: number };
   /** Secret environment to compare with the one the server was started with. */
   readonly secretEnvironment: Readonly<Record<string, string>>;
+  /** Whether a server that looks ready is asked for one token. With `others` in the request every one is. */
+  readonly asksToken?: boolean | undefined;
 }
 
 export interface ObserveRequest {

@@ -34,7 +34,8 @@ function serverOf({ others, salt }: Sight, query: ServerQuery): Part<"server"> |
   if (own === undefined) return undefined;
   if (own.secretHashes === null) return { ...own.server, secretsMatch: null };
   const differing = differingSecrets(own.secretHashes, secretHashes(query.secretEnvironment, salt));
-  return { ...own.server, secretsMatch: differing.length === 0 };
+  const differences = { ...own.server.differences, secrets: [...differing] };
+  return { ...own.server, secretsMatch: differing.length === 0, differences };
 }
 
 function executableOf(sight: Sight, { executable: wish }: ServerQuery): Part<"executable"> | undefined {

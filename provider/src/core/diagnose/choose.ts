@@ -46,12 +46,16 @@ function rankOf(sighting: Sighting): number {
   return isProof && sighting.line.level === "WARNING" ? WEIGHTS.error - 1 : WEIGHTS.symptom - 1;
 }
 
-/** A signal that comes after an exception is how the rest was cleared away. */
-function isAftermath(sighting: Sighting, scan: Scan): boolean {
+const SIGKILL = 9;
+
+/** A signal that comes after an exception, or to the others once the API server was killed, is how the rest was cleared away. */
+function isAftermath(sighting: Sighting, scan: Scan, ending: Ending): boolean {
+  if (sighting.rule.cause !== "TERMINATED_BY_SIGNAL") return false;
+  const { place } = sighting.line;
+  if (signalOf(ending) === SIGKILL && place !== null && place !== "API server") return true;
   const failed = scan.marks.get("failed");
   const exception = scan.exceptions[0];
-  if (sighting.rule.cause !== "TERMINATED_BY_SIGNAL" || failed === undefined || exception === undefined)
-    return false;
+  if (failed === undefined || exception === undefined) return false;
   return Math.max(failed.lineNumber, exception.lineNumber) < sighting.firstLineNumber;
 }
 
@@ -62,9 +66,9 @@ export interface Choice {
 }
 
 /** The cause with the strongest sign; of equals the one that came first. null: no sign at all. */
-export function chooseCause(scan: Scan): Choice | null {
+export function chooseCause(scan: Scan, ending: Ending): Choice | null {
   const first = scan.sightings
-    .filter((one) => one.sign.weight !== "hint" && !isAftermath(one, scan))
+    .filter((one) => one.sign.weight !== "hint" && !isAftermath(one, scan, ending))
     .reduce<Sighting | null>((best, one) => (best === null || rankOf(one) > rankOf(best) ? one : best), null);
   // What was only mentioned in passing is no cause where an exception tells of another one.
   if (first === null || (rankOf(first) < WEIGHTS.symptom && scan.exceptions.length > 0)) return null;

@@ -43,7 +43,7 @@ export function diagnose(input: DiagnosisInput): Diagnosis {
   const scan = scanner.scan(input.log);
   const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
   if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan, ending);
-  const choice = chooseCause(scan);
+  const choice = chooseCause(scan, ending);
   if (choice !== null) {
     const { evidence, values } = choice;
     const rule =

@@ -171,6 +171,7 @@ def members_of(
     supervisor = (run or {}).get("supervisor") or {}
     group = cgroup.pids((run or {}).get("cgroup") or "")
     outside = {os.getpid(), supervisor.get("pid") if sessions is not None else None}
+    outside |= _control((run or {}).get("controlPid") or 0, seen)
     members = []
     for process in seen.processes:
         if process.pid in outside or not is_alive(process):
@@ -193,6 +194,11 @@ def descendants_of(pid: int, among: Snapshot) -> list[Process]:
         above = {process.pid for process in below}
     mine = (process for process in found if is_alive(process) and process.uid == os.getuid())
     return sorted((process.remember() for process in mine), key=lambda process: process.pid)
+
+
+def _control(pid: int, among: Snapshot) -> set[int]:
+    """What systemd runs beside the server itself (unit.sh); it ends by itself. 0: nothing."""
+    return {pid, *(process.pid for process in descendants_of(pid, among))} if pid > 0 else set()
 
 
 def _sessions_of_this_boot(run: Optional[dict[str, Any]]) -> Optional[list[dict[str, Any]]]:

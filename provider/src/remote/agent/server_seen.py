@@ -18,6 +18,7 @@ from agent import (
     restart_policy,
     run_record,
     token_probe,
+    unit_seen,
 )
 from agent.processes import Process
 from agent.registry import Server
@@ -44,7 +45,7 @@ def describe(server: Server, secret_environment: dict[str, str], asks_token: boo
         "generation": run_record.generation_of(server.run),
         "launch": _launch(server),
         "manager": _manager(server),
-        "unit": None,
+        "unit": unit_seen.look(server),
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
         "startedAt": run.get("startedAt"),
         "ready": _ready(server),

@@ -21,9 +21,6 @@ class ServiceManager(Protocol):
     def release(self, server_id: str) -> None:
         """From here on nothing starts the server again; nothing of the manager is left. Can be repeated."""
 
-    def is_edited(self, server_id: str) -> bool:
-        """Whether somebody else changed what the manager goes by."""
-
 
 class _Supervisor:
     """`process`: a small supervisor of our own, for hosts without systemd. It reads policy.json by itself."""
@@ -36,10 +33,6 @@ class _Supervisor:
 
     def release(self, server_id: str) -> None:
         supervisor_end.await_end(server_id)
-
-    def is_edited(self, server_id: str) -> bool:
-        del server_id
-        return False
 
 
 _MANAGERS: dict[str, ServiceManager] = {

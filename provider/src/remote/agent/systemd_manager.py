@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from agent import (
     accounts,
+    command,
     environment_file,
     logs,
     paths,
@@ -17,6 +18,7 @@ from agent import (
     records,
     run_record,
     systemctl,
+    unit_files,
     unit_run,
     unit_script,
     unit_text,
@@ -44,11 +46,15 @@ class SystemdManager:
         # Its starts so far do not count against this one.
         systemctl.change(self.scope, "reset-failed", service)
         told = systemctl.change(self.scope, "start", service)
-        run = unit_run.read(plan.server_id, self.name) or {}
-        leader = run.get("leader")
-        if told.code == 0 and leader is not None:
-            return int(leader["pid"])
-        raise self._refusal(plan, told, run)
+        shown = systemctl.show(self.scope, [service], ["ExecMainPID", "ExecMainStatus", "Result"])[0]
+        run = unit_run.read(plan.server_id, self.name)
+        # It may have ended again already: how, the wait step tells.
+        if told.code == 0 and run_record.generation_of(run) > run_record.generation_of(previous):
+            return int(shown["ExecMainPID"])
+        refusal = _refusal(plan, told, shown)
+        # It would be tried again and again.
+        self.release(plan.server_id)
+        raise refusal
 
     def settle(self, plan: Plan) -> None:
         """The units say what the plan says, and so does systemd; what runs is left alone."""
@@ -71,17 +77,9 @@ class SystemdManager:
             systemctl.change(self.scope, "daemon-reload")
             systemctl.change(self.scope, "reset-failed", *units)
 
-    def is_edited(self, server_id: str) -> bool:
-        """Whether what systemd reads is not what was installed."""
-        copies = _copies(server_id)
-        overrides = self._folder() / (unit_text.service_name(server_id) + ".d")
-        return os.path.lexists(overrides) or any(
-            _text(copies / name) != _text(self._folder() / name) for name in unit_text.names(server_id)
-        )
-
     def _has_traces(self, server_id: str) -> bool:
         service = unit_text.service_name(server_id)
-        if any(os.path.lexists(self._folder() / name) for name in unit_text.names(server_id)):
+        if unit_files.is_there(self.scope, server_id):
             return True
         if not self._answers():
             return False
@@ -91,11 +89,6 @@ class SystemdManager:
     def _answers(self) -> bool:
         return unit_run.is_running(self.scope)
 
-    def _folder(self) -> Path:
-        if not self.scope.is_user:
-            return Path("/etc/systemd/system")
-        return paths.home() / ".config" / "systemd" / "user"
-
     def _install(self, plan: Plan) -> None:
         """Writes what differs, has systemd read it, and sets whether it starts at boot."""
         place = unit_text.Place(
@@ -104,12 +97,16 @@ class SystemdManager:
             user=None if self.scope.is_user else accounts.name_of(os.getuid()),
         )
         texts = unit_text.render(plan, place)
-        copies = _copies(plan.server_id)
+        copies = unit_files.copies(plan.server_id)
         script = unit_script.render(plan, place.folder, unit_text.service_name(plan.server_id))
         records.write_text(unit_text.script_path(place.folder), script)
         for name, text in texts.items():
             records.write_text(copies / name, text)
-        changed = [name for name, text in texts.items() if _text(self._folder() / name) != text]
+        changed = [
+            name
+            for name, text in texts.items()
+            if unit_files.text(unit_files.folder(self.scope) / name) != text
+        ]
         if changed:
             self._put(copies, changed, texts)
         self._drop_overrides(plan.server_id)
@@ -119,7 +116,7 @@ class SystemdManager:
         )
 
     def _put(self, copies: Path, changed: list[str], texts: Mapping[str, str]) -> None:
-        folder = self._folder()
+        folder = unit_files.folder(self.scope)
         if self.scope.is_user:
             for name in changed:
                 records.write_text(folder / name, texts[name], mode=0o644)
@@ -130,17 +127,17 @@ class SystemdManager:
             raise systemctl.failed("install", ", ".join(changed), told)
 
     def _drop_overrides(self, server_id: str) -> None:
-        """`systemctl edit` puts changes beside the unit."""
-        overrides = self._folder() / (unit_text.service_name(server_id) + ".d")
+        overrides = unit_files.overrides(self.scope, server_id)
         if os.path.lexists(overrides):
             systemctl.as_owner(self.scope, ["rm", "-rf", "--", str(overrides)])
 
     def _remove(self, server_id: str) -> None:
         self._drop_overrides(server_id)
         service = unit_text.service_name(server_id)
-        found = [self._folder() / name for name in unit_text.names(server_id)]
+        found = [unit_files.folder(self.scope) / name for name in unit_text.names(server_id)]
         found += [
-            self._folder() / f"{target}.wants" / service for target in ("multi-user.target", "default.target")
+            unit_files.folder(self.scope) / f"{target}.wants" / service
+            for target in ("multi-user.target", "default.target")
         ]
         there = [str(path) for path in found if os.path.lexists(path)]
         if not there:
@@ -154,21 +151,19 @@ class SystemdManager:
         if told.code != 0:
             raise systemctl.failed(words[0], unit_text.service_name(plan.server_id), told)
 
-    def _refusal(self, plan: Plan, told: Any, run: Mapping[str, Any]) -> AgentFailure:
-        service = unit_text.service_name(plan.server_id)
-        shown = systemctl.show(self.scope, [service], ["ExecMainStatus", "Result"])[0]
-        if shown.get("ExecMainStatus") == _CANNOT_EXECUTE:
-            return AgentFailure(
-                "VLLM_NOT_FOUND",
-                f"Cannot run {plan.command.executable}: systemd was not able to execute it, need a vllm that can be",
-                evidence=systemctl.last_line(told) or None,
-                change="vllm.executable, or install vLLM again: its environment may have moved",
-            )
-        failure = systemctl.failed("start", service, told)
-        failure.evidence = "; ".join(
-            part for part in (f"result {shown.get('Result')}", failure.evidence) if part
+
+def _refusal(plan: Plan, told: command.Outcome, shown: Mapping[str, str]) -> AgentFailure:
+    if shown.get("ExecMainStatus") == _CANNOT_EXECUTE:
+        return AgentFailure(
+            "VLLM_NOT_FOUND",
+            f"Cannot run {plan.command.executable}: systemd was not able to execute it, need a vllm that can be",
+            evidence=systemctl.last_line(told) or None,
+            change="vllm.executable, or install vLLM again: its environment may have moved",
         )
-        return failure
+    failure = systemctl.failed("start", unit_text.service_name(plan.server_id), told)
+    told_by = (f"result {shown.get('Result')}", failure.evidence)
+    failure.evidence = "; ".join(part for part in told_by if part)
+    return failure
 
 
 def _continue_from(server_id: str, previous: Optional[dict[str, Any]]) -> None:
@@ -195,14 +190,3 @@ def _exit_line(entry: Mapping[str, Any]) -> str:
         else ("killed", unit_run.signal_name(entry["signal"]))
     )
     return f"{entry['generation']} {how[0]} {how[1]} - {entry['at']}\n"
-
-
-def _copies(server_id: str) -> Path:
-    return paths.server_folder(server_id) / "units"
-
-
-def _text(path: Path) -> Optional[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None

@@ -11,7 +11,7 @@ from typing import Any, Optional
 from agent import paths, processes, systemctl, unit_text
 
 _PROPERTIES = (
-    *("LoadState", "ActiveState", "SubState", "Result", "MainPID", "ControlGroup"),
+    *("LoadState", "ActiveState", "SubState", "Result", "MainPID", "ControlPID", "ControlGroup"),
     *("UnitFileState", "NeedDaemonReload", "FragmentPath", "DropInPaths"),
 )
 # Of a unit in one of these, systemd will do something by itself.
@@ -51,6 +51,7 @@ def read(server_id: str, manager: str) -> Optional[dict[str, Any]]:
         "leader": leader,
         "sessions": [],
         "cgroup": unit["controlGroup"] if is_acted_on else "",
+        "controlPid": unit["controlPid"],
         "generation": generation,
         "startedAt": at,
         "state": _state(unit, leader, is_of_this_boot),
@@ -84,6 +85,8 @@ def _unit(server_id: str, manager: str) -> dict[str, Any]:
         "subState": shown.get("SubState", "dead"),
         "result": shown.get("Result", ""),
         "mainPid": int(shown.get("MainPID") or 0),
+        # Of unit.sh while it prepares a start, or says how one ended.
+        "controlPid": int(shown.get("ControlPID") or 0),
         "controlGroup": shown.get("ControlGroup", ""),
         "unitFileState": shown.get("UnitFileState", ""),
         "needsReload": shown.get("NeedDaemonReload") == "yes",

@@ -105,7 +105,7 @@ def _timer(plan: Plan, service: str) -> list[str]:
     return [
         "[Unit]",
         f"Description=Looks after the vLLM server {_plain(plan.title)}",
-        f"BindsTo={service}",
+        f"PartOf={service}",
         f"After={service}",
         "",
         "[Timer]",

@@ -30,8 +30,8 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 # The first fatal line is often a wrapper; the true cause comes with the lines after it.
 _SETTLE_SECONDS = 2.0
-# A supervisor records an exit at once; when it is gone too nobody ever will.
-_RECORD_SECONDS = 2.0
+# A supervisor records an exit at once, a unit when nothing of it is left; when it is gone too nobody ever will.
+_RECORD_SECONDS = 10.0
 
 
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class _Wait:
         """The leader is gone: gives a living supervisor a moment to say how."""
         end = time.monotonic() + _RECORD_SECONDS
         while True:
-            has_supervisor = run_record.living(self.run, "supervisor") is not None
+            has_supervisor = run_record.is_supervised(self.run)
             entry = run_record.exit_of(run_record.read(self.server_id) or self.run, self.generation)
             if entry is not None or not has_supervisor or time.monotonic() >= end:
                 return entry

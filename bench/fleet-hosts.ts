@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TINY_LLAMA, writeCheckpoint } from "../test/support/checkpoints.ts";
+import { startCutProxy, type CutProxy } from "../test/support/cut-proxy.ts";
 import { endByForce, processesOfHosts, type HostProcess } from "../test/support/host-processes.ts";
 import { freePort, startSshd, type Sshd } from "../test/support/sshd.ts";
 import { layOutStandIn } from "../test/support/stand-in.ts";
@@ -10,6 +11,8 @@ import { layOutStandIn } from "../test/support/stand-in.ts";
 export interface Fleet {
   /** Text of a program with `count` servers, spread evenly. */
   program(count: number): Promise<string>;
+  /** Where clients reach the hosts. */
+  readonly doors: readonly Door[];
   connectionCount(): number;
   execCount(): number;
   /** Live processes of the hosts: vLLM's and their supervisors. */
@@ -18,16 +21,35 @@ export interface Fleet {
   close(): Promise<number>;
 }
 
-export async function makeFleet(hosts: number): Promise<Fleet> {
+/** Of one host: its sshd, or what stands before it. */
+export interface Door {
+  readonly address: string;
+  readonly port: number;
+  readonly user: string;
+  readonly privateKeyPath: string;
+  /** "ssh-ed25519 AAAA...". */
+  readonly hostKeyLine: string;
+}
+
+/** @param delayMilliseconds in each direction, between the clients and every host */
+export async function makeFleet(hosts: number, delayMilliseconds = 0): Promise<Fleet> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "fleet-")));
   const { executable } = layOutStandIn(join(folder, "vllm"));
   const checkpoint = writeCheckpoint(join(folder, "tiny"), { "config.json": TINY_LLAMA });
   const homes = Array.from({ length: hosts }, (_, index) => join(folder, `home-${String(index)}`));
   const sshds: Sshd[] = [];
+  const proxies: CutProxy[] = [];
   for (const [index, home] of homes.entries()) {
     mkdirSync(home);
     sshds.push(await startSshd({ home, path: "/usr/bin:/bin", address: `127.0.0.${String(index + 2)}` }));
   }
+  if (delayMilliseconds > 0) {
+    for (const target of sshds) proxies.push(await startCutProxy({ target, delayMilliseconds }));
+  }
+  const doors = sshds.map((sshd, index) => {
+    const proxy = proxies[index];
+    return proxy === undefined ? sshd : { ...sshd, address: "127.0.0.1", port: proxy.port };
+  });
   const processes = (): readonly HostProcess[] => processesOfHosts(homes);
   const sum = (count: (sshd: Sshd) => number): number =>
     sshds.reduce((total, sshd) => total + count(sshd), 0);
@@ -35,18 +57,20 @@ export async function makeFleet(hosts: number): Promise<Fleet> {
     program: async (count) => {
       const servers = await Promise.all(
         Array.from({ length: count }, async (_, index) => {
-          const sshd = sshds[index % hosts];
-          if (sshd === undefined) throw new Error("a fleet needs a host");
-          return { name: `server-${String(index)}`, args: await inputs(sshd, executable, checkpoint) };
+          const [sshd, door] = [sshds[index % hosts], doors[index % hosts]];
+          if (sshd === undefined || door === undefined) throw new Error("a fleet needs a host");
+          return { name: `server-${String(index)}`, args: await inputs(sshd, door, executable, checkpoint) };
         }),
       );
       const lines = servers.map(({ name, args }) => `new VllmServer("${name}", ${JSON.stringify(args)});`);
       return ['import { VllmServer } from "pulumi-vllm";', ...lines, ""].join("\n");
     },
+    doors,
     connectionCount: () => sum((sshd) => sshd.connectionCount()),
     execCount: () => sum((sshd) => sshd.execCount()),
     processCount: () => processes().length,
     close: async () => {
+      await Promise.all(proxies.map((proxy) => proxy.close()));
       await Promise.all(sshds.map((sshd) => sshd.stop()));
       const ended = new Set<number>();
       // What was just being started when it was cut may begin after a first look.
@@ -60,11 +84,11 @@ export async function makeFleet(hosts: number): Promise<Fleet> {
   };
 }
 
-async function inputs(sshd: Sshd, executable: string, checkpoint: string): Promise<object> {
+async function inputs(sshd: Sshd, door: Door, executable: string, checkpoint: string): Promise<object> {
   return {
     host: {
-      host: sshd.address,
-      port: sshd.port,
+      host: door.address,
+      port: door.port,
       user: sshd.user,
       privateKey: sshd.privateKey,
       hostKey: sshd.hostKeyLine,

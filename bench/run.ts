@@ -2,11 +2,12 @@ import { realVllm, standIn } from "./candidates.ts";
 import { measureFleet } from "./fleet.ts";
 import { endOnInterruption } from "./interruption.ts";
 import { machineFacts } from "./machine.ts";
+import { measureRefresh } from "./refresh.ts";
 import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
 
 /**
- * node bench/run.ts [stand-in] [real] [verbs] [fleet] [--servers 200] [--hosts 20]: prints Markdown. Without a part: all.
+ * node bench/run.ts [stand-in] [real] [verbs] [refresh] [fleet] [--servers N] [--hosts N] [--delay MS] [--repetitions N]: prints Markdown. Without a part: all.
  * Each part measures its peer in the same run.
  */
 
@@ -14,6 +15,13 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   "stand-in": () => measured(standIn(), 5),
   real: () => measured(realVllm(), 3),
   verbs: measureVerbs,
+  refresh: () =>
+    measureRefresh({
+      servers: option("servers", 20),
+      hosts: option("hosts", 4),
+      delayMilliseconds: option("delay", 50),
+      repetitions: option("repetitions", 5),
+    }),
   fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
 };
 

@@ -89,7 +89,7 @@ def bundle(**changed):
     texts = {path.stem: path.read_text() for path in AGENT_FOLDER.glob("*.py")}
     loader = texts.pop("loader")
     texts.update(changed)
-    modules = {"unit.sh": (AGENT_FOLDER / "unit.sh").read_text()}
+    modules = {path.name: path.read_text() for path in AGENT_FOLDER.glob("*.sh") if path.name != "launch.sh"}
     modules |= {_module(stem): text for stem, text in texts.items() if text is not None}
     packed = zlib.compress(json.dumps({"loader": loader, "modules": modules}).encode())
     return b"%d\n%s" % (len(packed), packed)

@@ -9,10 +9,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from agent import log_bound, log_bound_sh, log_marker
+from agent import log_bound, log_marker
 
-# As a unit has it: on one line.
-_SH = " ".join(line.strip() for line in log_bound_sh.TEXT.strip().splitlines())
+from . import AGENT_FOLDER
+
+_SH = (AGENT_FOLDER / "log_bound.sh").read_text() + 'bound_log "$log" "$max"'
 _PRINTER = """
 import os, sys
 descriptor = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)

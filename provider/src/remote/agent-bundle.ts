@@ -13,6 +13,9 @@ export interface AgentBundle {
   stdin(request: AgentRequest): Buffer;
 }
 
+/** Stands in the command line. */
+const LAUNCH = "launch.sh";
+
 let loading: Promise<AgentBundle> | undefined;
 
 /** Reads and compresses the agent once in a process. The wire format is told in agent/loader.py. */
@@ -23,16 +26,16 @@ export function agentBundle(): Promise<AgentBundle> {
 
 async function load(folder: string): Promise<AgentBundle> {
   const modules: Record<string, string> = {};
-  for (const file of (await readdir(folder)).filter((name) => name.endsWith(".py")).sort()) {
+  const travels = (name: string): boolean => /\.(?:py|sh)$/.test(name) && name !== LAUNCH;
+  for (const file of (await readdir(folder)).filter(travels).sort()) {
     modules[moduleName(file)] = await readFile(join(folder, file), "utf8");
   }
-  modules["unit.sh"] = await readFile(join(folder, "unit.sh"), "utf8");
   const { "agent.loader": loader, ...others } = modules;
   if (loader === undefined) throw new Error(`no loader.py in ${folder}: the package is incomplete`);
   const text = JSON.stringify({ loader, modules: others });
   const packed = await promisify(deflate)(Buffer.from(text, "utf8"));
   const head = Buffer.concat([Buffer.from(`${String(packed.length)}\n`, "latin1"), packed]);
-  const launch = onOneLine(await readFile(join(folder, "launch.sh"), "utf8"));
+  const launch = onOneLine(await readFile(join(folder, LAUNCH), "utf8"));
   return {
     command: (python) => `sh -c ${quoteAll([launch, "sh", python ?? ""])}`,
     stdin: (request) => Buffer.concat([head, Buffer.from(JSON.stringify(request), "utf8")]),
@@ -40,6 +43,7 @@ async function load(folder: string): Promise<AgentBundle> {
 }
 
 function moduleName(file: string): string {
+  if (file.endsWith(".sh")) return file;
   return file === "__init__.py" ? "agent" : `agent.${file.slice(0, -".py".length)}`;
 }
 

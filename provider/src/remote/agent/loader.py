@@ -9,7 +9,7 @@ Wire format of stdin, written whole by the client (remote/agent-bundle.ts):
          "modules": {"agent": <text of __init__.py>, "agent.main": <text of main.py>, ...}})
 
 One entry of "modules" per *.py file of this folder except this one: "agent.<file name without .py>", and
-"agent" for __init__.py; and "unit.sh", which agents read. The command line is
+"agent" for __init__.py; and each *.sh but launch.sh under its file name, for whoever reads it. The command line is
 
     sh -c '<launch.sh>' sh '<path of the Python to use, or empty>'
 

@@ -1,4 +1,4 @@
-"""The sh script that a server's units call: unit.sh with what this server needs to know set above it."""
+"""The sh script that a server's units call: log_bound.sh and unit.sh, with what this server needs to know set above them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import agent
-from agent import log_bound_sh
 from agent.start_plan import Plan
 
 
@@ -22,13 +21,11 @@ def render(plan: Plan, folder: Path, service: str) -> str:
         "log_bytes": plan.logs.max_bytes,
     }
     lines = [f"{name}={shlex.quote(str(value))}" for name, value in settings.items()]
-    rule = " ".join(log_bound_sh.TEXT.splitlines())
-    bound_log = "bound_log() {\nlog=$1; max=$2;\n" + rule + "\n}"
-    return "\n".join([*lines, bound_log, _unit_sh()])
+    return "\n".join([*lines, _file("log_bound.sh"), _file("unit.sh")])
 
 
-def _unit_sh() -> str:
-    """The file beside this one, which travels with the agent."""
+def _file(name: str) -> str:
+    """One beside this one, which travels with the agent."""
     loader = agent.__spec__.loader if agent.__spec__ is not None else None
-    data: bytes = loader.get_data(os.path.join(os.path.dirname(str(agent.__file__)), "unit.sh"))  # type: ignore[union-attr]
+    data: bytes = loader.get_data(os.path.join(os.path.dirname(str(agent.__file__)), name))  # type: ignore[union-attr]
     return data.decode("utf-8")

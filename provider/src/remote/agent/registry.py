@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import paths, processes, record_shapes, records, run_record
+from agent import paths, processes, record_shapes, records, run_record, unit_run
 from agent.failure import AgentFailure
 
 _OWNER_TEXTS = ("serverId", "urn", "project", "stack", "name", "createdBy", "createdAt")
@@ -43,10 +44,14 @@ class Server:
         return None if self.launch is None else self.launch["listen"]
 
 
-def load(server_id: str, among: Optional[processes.Snapshot] = None) -> Server:
-    """One server as it is now. Records that another hand has damaged count as missing."""
+def load(
+    server_id: str,
+    among: Optional[processes.Snapshot] = None,
+    shown: Optional[Mapping[str, str]] = None,
+) -> Server:
+    """One server as it is now. Records that another hand has damaged count as missing. `shown`: as run_record.read."""
     folder = paths.server_folder(server_id)
-    run = run_record.read(server_id)
+    run = run_record.read(server_id, shown)
     ready = records.read_json(folder / "ready.json")
     return Server(
         server_id=server_id,
@@ -68,7 +73,9 @@ def load_launch(server_id: str) -> Optional[dict[str, Any]]:
 def load_all(among: Optional[processes.Snapshot] = None) -> list[Server]:
     """Every server of the state root, by id."""
     seen = processes.Snapshot() if among is None else among
-    return [load(server_id, seen) for server_id in server_ids()]
+    ids = server_ids()
+    shown = unit_run.shown_of({server_id: run_record.recorded_manager(server_id) for server_id in ids})
+    return [load(server_id, seen, shown.get(server_id, {})) for server_id in ids]
 
 
 def server_ids() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Optional
 
@@ -13,12 +14,17 @@ KEPT_EXITS = 20
 SUPERVISOR_NAME = "pvllm-"
 
 
-def read(server_id: str) -> Optional[dict[str, Any]]:
-    manager = manager_of(records.read_json(paths.server_folder(server_id) / "launch.json"))
+def read(server_id: str, shown: Optional[Mapping[str, str]] = None) -> Optional[dict[str, Any]]:
+    """`shown`: what systemd told of its unit this moment (unit_run.shown_of); None: systemd is asked where it has it."""
+    manager = recorded_manager(server_id)
     if manager != "process":
-        return unit_run.read(server_id, manager)
+        return unit_run.read(server_id, manager, shown)
     found = records.read_json(paths.server_folder(server_id) / "run.json")
     return found if record_shapes.fits(found, record_shapes.RUN) else None
+
+
+def recorded_manager(server_id: str) -> str:
+    return manager_of(records.read_json(paths.server_folder(server_id) / "launch.json"))
 
 
 def manager_of(launch: Any) -> str:

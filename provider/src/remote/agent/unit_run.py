@@ -34,14 +34,25 @@ def signal_name(number: int) -> str:
     return signal.Signals(number).name[len("SIG") :]
 
 
-def read(server_id: str, manager: str) -> Optional[dict[str, Any]]:
-    """As run_record.read gives it; None: it was never started."""
+def shown_of(managers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What systemd tells of the units of these servers (id -> manager): asked once for all of the system's, once for the user's."""
+    found: dict[str, dict[str, str]] = {}
+    for scope in (systemctl.SYSTEM, systemctl.USER):
+        ids = [one for one, name in managers.items() if name != "process" and scope_of(name) == scope]
+        if ids and is_running(scope):
+            units = [unit_text.service_name(one) for one in ids]
+            found.update(zip(ids, systemctl.show(scope, units, _PROPERTIES)))
+    return found
+
+
+def read(server_id: str, manager: str, shown: Optional[Mapping[str, str]] = None) -> Optional[dict[str, Any]]:
+    """As run_record.read gives it; None: it was never started. `shown`: what systemd told of it this moment."""
     folder = paths.server_folder(server_id)
     started = _started(folder)
     if started is None:
         return None
     generation, boot, at = started
-    unit = _unit(server_id, manager)
+    unit = _unit(server_id, _shown(server_id, manager) if shown is None else shown)
     is_acted_on = unit["activeState"] in _ACTED_ON
     leader = _identity(unit["mainPid"]) if is_acted_on else None
     is_of_this_boot = boot == processes.boot_id()
@@ -76,8 +87,7 @@ def _state(unit: Mapping[str, Any], leader: Optional[dict[str, int]], is_of_this
     return "gave-up" if is_given_up else "stopped"
 
 
-def _unit(server_id: str, manager: str) -> dict[str, Any]:
-    shown = _shown(server_id, manager)
+def _unit(server_id: str, shown: Mapping[str, str]) -> dict[str, Any]:
     return {
         "name": unit_text.service_name(server_id),
         "loadState": shown.get("LoadState", "not-found"),
@@ -95,12 +105,9 @@ def _unit(server_id: str, manager: str) -> dict[str, Any]:
     }
 
 
-def _shown(server_id: str, manager: str) -> dict[str, str]:
+def _shown(server_id: str, manager: str) -> Mapping[str, str]:
     """{}: this user's manager does not run, and so does nothing of it; that is how it is after a reboot without linger."""
-    scope = scope_of(manager)
-    if not is_running(scope):
-        return {}
-    return systemctl.show(scope, [unit_text.service_name(server_id)], _PROPERTIES)[0]
+    return shown_of({server_id: manager}).get(server_id, {})
 
 
 def _started(folder: Path) -> Optional[tuple[int, str, Optional[str]]]:

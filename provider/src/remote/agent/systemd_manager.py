@@ -19,6 +19,7 @@ from agent import (
     run_record,
     systemctl,
     unit_files,
+    unit_names,
     unit_run,
     unit_script,
     unit_text,
@@ -42,7 +43,7 @@ class SystemdManager:
         records.write_text(unit_text.environment_path(folder), environment)
         _continue_from(plan.server_id, previous)
         self._install(plan)
-        service = unit_text.service_name(plan.server_id)
+        service = unit_names.service(plan.server_id)
         # Its starts so far do not count against this one.
         systemctl.change(self.scope, "reset-failed", service)
         told = systemctl.change(self.scope, "start", service)
@@ -62,7 +63,7 @@ class SystemdManager:
 
     def release(self, server_id: str) -> None:
         """Ends what is left, and takes the units away: nothing will start it again."""
-        units = unit_text.names(server_id)
+        units = unit_names.all_of(server_id)
         service = units[0]
         if not self._has_traces(server_id):
             return
@@ -78,7 +79,7 @@ class SystemdManager:
             systemctl.change(self.scope, "reset-failed", *units)
 
     def _has_traces(self, server_id: str) -> bool:
-        service = unit_text.service_name(server_id)
+        service = unit_names.service(server_id)
         if unit_files.is_there(self.scope, server_id):
             return True
         if not self._answers():
@@ -98,7 +99,7 @@ class SystemdManager:
         )
         texts = unit_text.render(plan, place)
         copies = unit_files.copies(plan.server_id)
-        script = unit_script.render(plan, place.folder, unit_text.service_name(plan.server_id))
+        script = unit_script.render(plan, place.folder, unit_names.service(plan.server_id))
         records.write_text(unit_text.script_path(place.folder), script)
         for name, text in texts.items():
             records.write_text(copies / name, text)
@@ -112,7 +113,7 @@ class SystemdManager:
         self._drop_overrides(plan.server_id)
         self._demand(("daemon-reload",), plan)
         self._demand(
-            ("enable" if plan.starts_at_boot else "disable", unit_text.service_name(plan.server_id)), plan
+            ("enable" if plan.starts_at_boot else "disable", unit_names.service(plan.server_id)), plan
         )
 
     def _put(self, copies: Path, changed: list[str], texts: Mapping[str, str]) -> None:
@@ -133,8 +134,8 @@ class SystemdManager:
 
     def _remove(self, server_id: str) -> None:
         self._drop_overrides(server_id)
-        service = unit_text.service_name(server_id)
-        found = [unit_files.folder(self.scope) / name for name in unit_text.names(server_id)]
+        service = unit_names.service(server_id)
+        found = [unit_files.folder(self.scope) / name for name in unit_names.all_of(server_id)]
         found += [
             unit_files.folder(self.scope) / f"{target}.wants" / service
             for target in ("multi-user.target", "default.target")
@@ -149,7 +150,7 @@ class SystemdManager:
     def _demand(self, words: tuple[str, ...], plan: Plan) -> None:
         told = systemctl.change(self.scope, *words)
         if told.code != 0:
-            raise systemctl.failed(words[0], unit_text.service_name(plan.server_id), told)
+            raise systemctl.failed(words[0], unit_names.service(plan.server_id), told)
 
 
 def _refusal(plan: Plan, told: command.Outcome, shown: Mapping[str, str]) -> AgentFailure:
@@ -160,7 +161,7 @@ def _refusal(plan: Plan, told: command.Outcome, shown: Mapping[str, str]) -> Age
             evidence=systemctl.last_line(told) or None,
             change="vllm.executable, or install vLLM again: its environment may have moved",
         )
-    failure = systemctl.failed("start", unit_text.service_name(plan.server_id), told)
+    failure = systemctl.failed("start", unit_names.service(plan.server_id), told)
     told_by = (f"result {shown.get('Result')}", failure.evidence)
     failure.evidence = "; ".join(part for part in told_by if part)
     return failure

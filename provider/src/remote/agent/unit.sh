@@ -69,7 +69,8 @@ clean() {
       if [ -O "$file" ] && ! is_used "$file"; then rm -f -- "$file"; else echo "$name"; fi
     done
   } | replace shm
-  find "$temp" -mindepth 1 -delete 2>/dev/null
+  # What cannot be taken away is no reason to call the service failed.
+  find "$temp" -mindepth 1 -delete 2>/dev/null || return 0
 }
 
 recorded_shm() { [ "$(head -n 1 shm 2>/dev/null)" = "$boot" ] && tail -n +2 shm; }
@@ -82,12 +83,15 @@ is_used() {
 # SERVICE_RESULT; a start that was not allowed has none of its own.
 ended() {
   if [ -n "$EXIT_CODE" ] && ! grep -q "^$generation " exits 2>/dev/null; then
-    if has_served; then served=served; else served=unserved; fi
-    echo "$generation $EXIT_CODE $EXIT_STATUS $SERVICE_RESULT $(now) $served" >>exits
-    tail -n 20 exits | replace exits
-    if has_served; then rm -f unserved; else
+    if has_served; then
+      how=served
+      rm -f unserved
+    else
+      how=unserved
       echo "$boot $((count + 1)) ${first_unserved:-$generation}" | replace unserved
     fi
+    echo "$generation $EXIT_CODE $EXIT_STATUS $SERVICE_RESULT $(now) $how" >>exits
+    tail -n 20 exits | replace exits
   fi
   clean
 }

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Optional
 
-from agent import paths, systemctl, unit_text
+from agent import paths, systemctl, unit_names
 
 
 def folder(scope: systemctl.Scope) -> Path:
@@ -22,17 +22,17 @@ def copies(server_id: str) -> Path:
 
 def overrides(scope: systemctl.Scope, server_id: str) -> Path:
     """`systemctl edit` puts its changes beside the unit."""
-    return folder(scope) / (unit_text.service_name(server_id) + ".d")
+    return folder(scope) / (unit_names.service(server_id) + ".d")
 
 
 def is_there(scope: systemctl.Scope, server_id: str) -> bool:
-    return any(os.path.lexists(folder(scope) / name) for name in unit_text.names(server_id))
+    return any(os.path.lexists(folder(scope) / name) for name in unit_names.all_of(server_id))
 
 
 def is_edited(scope: systemctl.Scope, server_id: str) -> bool:
     """Whether what systemd reads is not what was installed."""
     return os.path.lexists(overrides(scope, server_id)) or any(
-        text(copies(server_id) / name) != text(folder(scope) / name) for name in unit_text.names(server_id)
+        text(copies(server_id) / name) != text(folder(scope) / name) for name in unit_names.all_of(server_id)
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import paths, processes, systemctl, unit_text
+from agent import paths, processes, systemctl, unit_names
 
 _PROPERTIES = (
     *("LoadState", "ActiveState", "SubState", "Result", "MainPID", "ControlPID", "ControlGroup"),
@@ -40,7 +40,7 @@ def shown_of(managers: Mapping[str, str]) -> dict[str, dict[str, str]]:
     for scope in (systemctl.SYSTEM, systemctl.USER):
         ids = [one for one, name in managers.items() if name != "process" and scope_of(name) == scope]
         if ids and is_running(scope):
-            units = [unit_text.service_name(one) for one in ids]
+            units = [unit_names.service(one) for one in ids]
             found.update(zip(ids, systemctl.show(scope, units, _PROPERTIES)))
     return found
 
@@ -89,7 +89,7 @@ def _state(unit: Mapping[str, Any], leader: Optional[dict[str, int]], is_of_this
 
 def _unit(server_id: str, shown: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "name": unit_text.service_name(server_id),
+        "name": unit_names.service(server_id),
         "loadState": shown.get("LoadState", "not-found"),
         "activeState": shown.get("ActiveState", "inactive"),
         "subState": shown.get("SubState", "dead"),

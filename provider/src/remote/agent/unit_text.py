@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from agent import unit_names
 from agent.start_plan import Plan
 
 # vLLM's engine and workers need 6 to 8 s after the drain. Source: vLLM 0.32.0, measured.
@@ -26,16 +27,6 @@ class Place:
     user: Optional[str]
 
 
-def service_name(server_id: str) -> str:
-    return f"pulumi-vllm-{server_id}.service"
-
-
-def names(server_id: str) -> tuple[str, str, str]:
-    """The service, the timer that looks after it, and what the timer runs."""
-    stem = f"pulumi-vllm-{server_id}"
-    return f"{stem}.service", f"{stem}-watch.timer", f"{stem}-watch.service"
-
-
 def environment_path(folder: Path) -> Path:
     """0600: secrets stand in it."""
     return folder / "environment"
@@ -47,7 +38,7 @@ def script_path(folder: Path) -> Path:
 
 def render(plan: Plan, place: Place) -> dict[str, str]:
     """Text by the name of the unit."""
-    service, timer, watch = names(plan.server_id)
+    service, timer, watch = unit_names.all_of(plan.server_id)
     return {
         service: _lines(_service(plan, place, timer)),
         timer: _lines(_timer(plan, service)),

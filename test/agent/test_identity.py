@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from agent import paths, processes, run_record, signals
+from agent import paths, processes, records, run_record, signals
 from test.agent.acting import kill
 from test.agent.strangers import StrangersCase
 
@@ -34,7 +34,7 @@ class ForgedRecordTest(StrangersCase):
     def test_a_record_of_another_boot(self) -> None:
         stranger = self.stranger()
         Path(f"/dev/shm/{self.shm}").touch(0o600)
-        self.record(stranger.pid, stranger.start_ticks, bootId="another", shm=[self.shm])
+        self.record(stranger.pid, stranger.start_ticks, bootId="another", supervisor=None, shm=[self.shm])
         temp = paths.temp_folder(self.server_id)
         temp.mkdir(parents=True)
         (temp / "left").write_text("over")
@@ -44,14 +44,17 @@ class ForgedRecordTest(StrangersCase):
         self.assertEqual([], os.listdir(temp))
         self.assertEqual("stopped", self.run_json()["state"])
         self.assertTrue(self.supervisor_gone())
-        self.record(stranger.pid, stranger.start_ticks, bootId="another")
-        self.stop_and_start(stranger)
+        for supervisor in (None, {"pid": stranger.pid, "startTicks": stranger.start_ticks}):
+            self.record(stranger.pid, stranger.start_ticks, bootId="another", supervisor=supervisor)
+            self.stop_and_start(stranger)
 
     def test_a_leader_of_a_session_that_is_none_of_ours(self) -> None:
         """Its numbers are right to the tick, and it is of this user."""
         stranger = self.stranger()
         for sessions in ([], [{"sid": 999_999, "startTicks": stranger.start_ticks, "generation": 1}]):
             self.record(stranger.pid, stranger.start_ticks, supervisor=None, sessions=sessions)
+            # As one that has served it would be asked to drain.
+            records.write_json(self.state() / "ready.json", {"generation": 1})
             self.stop_and_start(stranger)
 
     def test_a_supervisor_that_is_none(self) -> None:
@@ -70,8 +73,16 @@ class ForgedRecordTest(StrangersCase):
     @unittest.skipUnless(os.getuid() == 0, "needs a second user")
     def test_a_session_of_another_user(self) -> None:
         stranger = self.stranger(user=NOBODY)
-        self.record(stranger.pid, stranger.start_ticks)
+        self.record(stranger.pid, stranger.start_ticks, supervisor=None)
         self.stop_and_start(stranger)
+
+    def test_the_number_of_a_dead_supervisor_can_be_one_of_ours_by_now(self) -> None:
+        pid = self.start({})["pid"]
+        kill(run_record.living(self.run_json(), "supervisor"))
+        records.write_json(
+            self.state() / "run.json", {**self.run_json(), "supervisor": {"pid": pid, "startTicks": 1}}
+        )
+        self.assertEqual([pid], [one["pid"] for one in self.stop()["ended"]])
 
     def test_without_a_record_the_marker_finds_what_is_ours(self) -> None:
         self.start({"engine": {"shm": self.shm}})

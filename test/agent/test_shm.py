@@ -15,7 +15,15 @@ from test.agent.test_identity import NOBODY
 from test.agent.test_unkillable import HEADLESS, SYS_EXIT
 
 OPEN = "kept = open({path!r})"
-MAPPED = "import mmap\nfile = open({path!r}, 'r+b')\nkept = mmap.mmap(file.fileno(), 4096)\nfile.close()"
+# Not with mmap.mmap, which keeps the file open as well.
+MAPPED = """
+import ctypes, os
+mmap = ctypes.CDLL(None).mmap
+mmap.restype = ctypes.c_void_p
+descriptor = os.open({path!r}, os.O_RDWR)
+assert mmap(None, ctypes.c_size_t(4096), 1, 1, descriptor, ctypes.c_long(0)) != 2**64 - 1
+os.close(descriptor)
+"""
 
 
 class RemovalTest(StrangersCase):
@@ -132,6 +140,14 @@ class TwoServersTest(StrangersCase):
         self.assertEqual([], self.stop()["removedShm"])
         self.assertEqual([], self.members())
         kill((holder.pid, holder.start_ticks))
+
+    def test_a_name_that_was_given_to_another_file_while_ours_ran_is_not_taken_away(self) -> None:
+        self.start_one(ignores_term=True)
+        path, again = Path(f"/dev/shm/{self.shm}"), Path(f"/dev/shm/{self.shm}.new")
+        again.write_bytes(b"another's")
+        again.rename(path)
+        self.assertEqual([], self.stop()["removedShm"])
+        self.assertEqual(b"another's", path.read_bytes())
 
     def test_what_is_only_open_is_recorded_too(self) -> None:
         path = Path(f"/dev/shm/{self.shm}")

@@ -6,13 +6,25 @@ import sys
 import unittest
 from pathlib import Path
 
-from agent import accounts, ending, processes, run_record, signals, supervisor_end, unkillable
+from agent import (
+    accounts,
+    cgroup,
+    ending,
+    processes,
+    records,
+    run_record,
+    service_managers,
+    signals,
+    supervisor_end,
+    unkillable,
+)
 from agent.failure import AgentFailure
 from test.agent.acting import ApplyCase
 from test.agent.freezer import frozen
+from test.agent.strangers import StrangersCase
 
 
-class UnkillableTest(ApplyCase):
+class UnkillableTest(StrangersCase):
     """What outlives SIGKILL is told, and the server is not done until it is gone."""
 
     def setUp(self) -> None:
@@ -69,6 +81,25 @@ class UnkillableTest(ApplyCase):
             self.assertTrue(os.path.exists(f"/dev/shm/{self.shm}"))
         self.assertEqual([self.shm], self.stop()["removedShm"])
         self.assert_nothing_left()
+
+    def test_what_is_left_in_a_units_control_group_counts_though_systemd_has_given_the_unit_up(self) -> None:
+        """Without a mark of ours, and in a session of its own: nothing else tells that it is the server's."""
+        stranger = self.stranger()
+        (self.folder / "x.service").mkdir()
+        (self.folder / "x.service" / "cgroup.procs").write_text(f"{stranger.pid}\n")
+        self._patch(cgroup, "_ROOTS", (str(self.folder),))
+        self.record(stranger.pid, stranger.start_ticks, supervisor=None, leader=None, sessions=[])
+        records.write_json(self.state() / "run.json", {**self.run_json(), "cgroup": "/x.service"})
+        self._patch(service_managers, "release_all", lambda _id: self.record(1, 1, supervisor=None))
+        kept = signals.send
+        signals.send = lambda *_: False
+        try:
+            for _attempt in ("the first", "again"):
+                self.assertIn(f"pid {stranger.pid} of ", self.stop_failure().evidence or "")
+        finally:
+            signals.send = kept
+        self.stop()
+        self.assertFalse(processes.is_same(stranger.pid, stranger.start_ticks))
 
     def test_without_a_freezer_too_a_process_that_stays_is_no_stop(self) -> None:
         """As if signals reached nobody."""

@@ -170,11 +170,13 @@ def members_of(
     sessions = _sessions_of_this_boot(run)
     supervisor = (run or {}).get("supervisor") or {}
     group = cgroup.pids((run or {}).get("cgroup") or "")
-    outside = {os.getpid(), supervisor.get("pid") if sessions is not None else None}
-    outside |= _control((run or {}).get("controlPid") or 0, seen)
+    outside = {os.getpid()} | _control((run or {}).get("controlPid") or 0, seen)
     members = []
     for process in seen.processes:
-        if process.pid in outside or not is_alive(process):
+        identity = {"pid": process.pid, "startTicks": process.start_ticks}
+        # The number of a supervisor that has died can be one of ours by now.
+        is_supervisor = sessions is not None and identity == supervisor
+        if process.pid in outside or is_supervisor or not is_alive(process):
             continue
         marker = seen.marker(process.pid)
         if marker == server_id or process.pid in group:

@@ -80,7 +80,9 @@ def _end(
 
 def _members(server_id: str) -> list[processes.Process]:
     """By the record as it stands: a restart that was under way may have added a session."""
-    return processes.members_of(server_id, run_record.read(server_id))
+    found = run_record.read(server_id)
+    group = (found or {}).get("cgroup") or stop_intent.control_group(server_id)
+    return processes.members_of(server_id, {**found, "cgroup": group} if found is not None else None)
 
 
 def _orphans(members: list[processes.Process], found: Optional[dict[str, Any]]) -> int:

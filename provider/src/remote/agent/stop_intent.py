@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agent import paths, process_age, processes, records, run_record, shm, signals
 from agent.failure import AgentFailure
@@ -52,11 +53,19 @@ def note_shm(server_id: str, members: Sequence[processes.Process]) -> set[str]:
 def shm_inodes(server_id: str) -> dict[str, int]:
     """Names noted by this stop and earlier ones of this boot, and which files they meant; those of another boot are
     gone with its memory."""
-    found = records.read_json(path(server_id))
-    if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
-        return {}
-    noted = found.get("shm")
+    noted = _noted(server_id).get("shm")
     return {str(name): int(inode) for name, inode in noted.items()} if isinstance(noted, dict) else {}
+
+
+def control_group(server_id: str) -> str:
+    """The unit's, noted by the first stop of this boot: systemd does not tell it any more once it has given the unit up,
+    though processes that it was not able to end may still be in there. "": none."""
+    return str(_noted(server_id).get("cgroup") or "")
+
+
+def _noted(server_id: str) -> dict[str, Any]:
+    found = records.read_json(path(server_id))
+    return found if isinstance(found, dict) and found.get("bootId") == processes.boot_id() else {}
 
 
 def _declare_without_room(server_id: str) -> None:
@@ -70,5 +79,6 @@ def _declare_without_room(server_id: str) -> None:
 
 
 def _write(server_id: str, inodes: dict[str, int]) -> None:
-    record = {"at": run_record.now(), "bootId": processes.boot_id(), "shm": inodes}
+    group = (run_record.read(server_id) or {}).get("cgroup") or control_group(server_id)
+    record = {"at": run_record.now(), "bootId": processes.boot_id(), "shm": inodes, "cgroup": group}
     records.write_json(path(server_id), record)

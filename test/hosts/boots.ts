@@ -15,7 +15,8 @@ export function describeBoots(fleetOf: () => Fleet): void {
     await Promise.all(machines.map((machine) => machine.powerOff()));
     await Promise.all(machines.map((machine) => machine.powerOn()));
   };
-  const inside = ({ machine }: Place, path: string): string => insidePath(fleetOf().machines[machine ?? "gpu1"], path);
+  const inside = ({ machine }: Place, path: string): string =>
+    insidePath(fleetOf().machines[machine ?? "gpu1"], path);
 
   describe("a power cycle while it serves", () => {
     const before = new Map<string, Outputs>();
@@ -26,7 +27,10 @@ export function describeBoots(fleetOf: () => Fleet): void {
       const fleet = fleetOf();
       for (const place of ON_MACHINES) {
         before.set(place.name, fleet.outputs(place.name));
-        const environment = readFileSync(`/proc/${String(apiServerOf(fleet, place.name).pid)}/environ`, "utf8");
+        const environment = readFileSync(
+          `/proc/${String(apiServerOf(fleet, place.name).pid)}/environ`,
+          "utf8",
+        );
         const folder = /(?:^|\0)TMPDIR=([^\0]+)/.exec(environment)?.[1] ?? "";
         stale.set(place.name, join(folder, "left-by-the-boot-before"));
         writeFileSync(inside(place, join(folder, "left-by-the-boot-before")), "");
@@ -37,18 +41,21 @@ export function describeBoots(fleetOf: () => Fleet): void {
       afterRefresh = new Map(ON_MACHINES.map(({ name }) => [name, fleet.outputs(name)]));
     });
 
-    it.each(ON_SYSTEMD)("$title: it comes back by itself, on the same GPUs, counted, without the old boot's files", (place) => {
-      const { name } = place;
-      expect(afterRefresh.get(name)).toMatchObject({
-        status: "ready",
-        drift: [],
-        gpuUuids: before.get(name)?.["gpuUuids"],
-        generation: Number(before.get(name)?.["generation"]) + 1,
-      });
-      expect(afterRefresh.get(name)?.["bootId"]).not.toBe(before.get(name)?.["bootId"]);
-      expect(existsSync(inside(place, stale.get(name) ?? ""))).toBe(false);
-      expect(fleetOf().processes(name).filter(isApiServer)).toHaveLength(1);
-    });
+    it.each(ON_SYSTEMD)(
+      "$title: it comes back by itself, on the same GPUs, counted, without the old boot's files",
+      (place) => {
+        const { name } = place;
+        expect(afterRefresh.get(name)).toMatchObject({
+          status: "ready",
+          drift: [],
+          gpuUuids: before.get(name)?.["gpuUuids"],
+          generation: Number(before.get(name)?.["generation"]) + 1,
+        });
+        expect(afterRefresh.get(name)?.["bootId"]).not.toBe(before.get(name)?.["bootId"]);
+        expect(existsSync(inside(place, stale.get(name) ?? ""))).toBe(false);
+        expect(fleetOf().processes(name).filter(isApiServer)).toHaveLength(1);
+      },
+    );
 
     it.each(ON_MACHINES)("$title: refresh says rebooted", ({ name }) => {
       expect(refresh.said(name)).toMatch(/warning: .*rebooted/);
@@ -56,7 +63,11 @@ export function describeBoots(fleetOf: () => Fleet): void {
 
     it("process: it is down until up --refresh starts it, on the same GPUs", async () => {
       const fleet = fleetOf();
-      expect(afterRefresh.get("cid")).toMatchObject({ status: "rebooted", drift: ["the host was rebooted"], pid: null });
+      expect(afterRefresh.get("cid")).toMatchObject({
+        status: "rebooted",
+        drift: ["the host was rebooted"],
+        pid: null,
+      });
       const pids = ON_SYSTEMD.map(({ name }) => fleet.outputs(name)["pid"]);
       const up = await fleet.run("up", ["--refresh"]);
       expect(up.code).toBe(0);

@@ -23,17 +23,20 @@ export function describeCrashes(fleetOf: () => Fleet): void {
       run = await fleetOf().run("refresh");
     });
 
-    it.each(PLACES)("$title: is started again after the delay, and nothing of the start before is left", ({ name }) => {
-      const fleet = fleetOf();
-      const death = deaths.get(name);
-      expect(death?.downSeconds).toBeGreaterThan(0.5);
-      expect(death?.pids.length).toBeGreaterThan(2);
-      expect(fleet.processes(name).filter(({ pid }) => death?.pids.includes(pid))).toEqual([]);
-      expect(death?.sharedMemory.length).toBeGreaterThan(0);
-      // Its own and its neighbour's, as one boot's worth each.
-      expect(fleet.site(name).traces().sharedMemory).toHaveLength(2 * (death?.sharedMemory.length ?? 0));
-      expect(fleet.outputs(name)).toMatchObject({ status: "ready", drift: [], generation: 3, restarts: 1 });
-    });
+    it.each(PLACES)(
+      "$title: is started again after the delay, and nothing of the start before is left",
+      ({ name }) => {
+        const fleet = fleetOf();
+        const death = deaths.get(name);
+        expect(death?.downSeconds).toBeGreaterThan(0.5);
+        expect(death?.pids.length).toBeGreaterThan(2);
+        expect(fleet.processes(name).filter(({ pid }) => death?.pids.includes(pid))).toEqual([]);
+        expect(death?.sharedMemory.length).toBeGreaterThan(0);
+        // Its own and its neighbour's, as one boot's worth each.
+        expect(fleet.site(name).traces().sharedMemory).toHaveLength(2 * (death?.sharedMemory.length ?? 0));
+        expect(fleet.outputs(name)).toMatchObject({ status: "ready", drift: [], generation: 3, restarts: 1 });
+      },
+    );
 
     it.each(PLACES)("$title: refresh says so", ({ name }) => {
       expect(run.said(name)).toContain("it died (signal 9) and came back by itself (1 automatic restart");
@@ -44,7 +47,9 @@ export function describeCrashes(fleetOf: () => Fleet): void {
     let run: Run;
     beforeAll(async () => {
       const engineOf = (name: string): number => {
-        const engine = fleetOf().processes(name).find(({ command }) => command.startsWith("VLLM::EngineCore"));
+        const engine = fleetOf()
+          .processes(name)
+          .find(({ command }) => command.startsWith("VLLM::EngineCore"));
         return engine?.pid ?? 0;
       };
       await afterDeathOf(fleetOf(), engineOf);
@@ -52,7 +57,12 @@ export function describeCrashes(fleetOf: () => Fleet): void {
     });
 
     it.each(PLACES)("$title: is started again all the same", ({ name }) => {
-      expect(fleetOf().outputs(name)).toMatchObject({ status: "ready", drift: [], generation: 4, restarts: 2 });
+      expect(fleetOf().outputs(name)).toMatchObject({
+        status: "ready",
+        drift: [],
+        generation: 4,
+        restarts: 2,
+      });
       expect(run.said(name)).toContain("it died (exit code 0) and came back by itself (2 automatic restarts");
     });
   });
@@ -71,35 +81,43 @@ export function describeCrashes(fleetOf: () => Fleet): void {
       await afterDeathOf(fleet, (name) => apiServerOf(fleet, name).pid);
       for (const { name } of PLACES) killQuietly(apiServerOf(fleet, name).pid);
       for (const { name } of PLACES)
-        await eventually(`nothing of ${name} is left`, () => (fleet.processes(name).length === 0 ? true : null));
+        await eventually(`nothing of ${name} is left`, () =>
+          fleet.processes(name).length === 0 ? true : null,
+        );
       run = await fleet.run("refresh");
       free = new Map(PLACES.map(({ name }) => [name, fleet.site(name).traces().gpuMemoryMib]));
     });
 
-    it.each(PLACES)("$title: is left alone at the limit, with its GPU free, and refresh says crash-looping", ({ name }) => {
-      const fleet = fleetOf();
-      expect(fleet.outputs(name)).toMatchObject({ status: "crash-looping", generation: 6, pid: null });
-      expect(run.said(name)).toMatch(/warning: .*signal 9/);
-      // Only neighbours hold memory: two users share each machine.
-      const held = (free.get(name) ?? []).filter((mib) => mib > 1000);
-      expect(held).toHaveLength(PLACES.find((place) => place.name === name)?.machine === null ? 1 : 2);
-      expect(fleet.outputs(neighbourOf(name))).toMatchObject({ status: "ready", generation: 1 });
-    });
+    it.each(PLACES)(
+      "$title: is left alone at the limit, with its GPU free, and refresh says crash-looping",
+      ({ name }) => {
+        const fleet = fleetOf();
+        expect(fleet.outputs(name)).toMatchObject({ status: "crash-looping", generation: 6, pid: null });
+        expect(run.said(name)).toMatch(/warning: .*signal 9/);
+        // Only neighbours hold memory: two users share each machine.
+        const held = (free.get(name) ?? []).filter((mib) => mib > 1000);
+        expect(held).toHaveLength(PLACES.find((place) => place.name === name)?.machine === null ? 1 : 2);
+        expect(fleet.outputs(neighbourOf(name))).toMatchObject({ status: "ready", generation: 1 });
+      },
+    );
 
     it("is started by the next up", async () => {
       const fleet = fleetOf();
       await fleet.declare(() => ({}));
       const up = await fleet.run("up");
-      expect(PLACES.map(({ name }) => [name, fleet.outputs(name)["status"], fleet.outputs(name)["generation"]])).toEqual(
-        PLACES.map(({ name }) => [name, "ready", 7]),
-      );
+      expect(
+        PLACES.map(({ name }) => [name, fleet.outputs(name)["status"], fleet.outputs(name)["generation"]]),
+      ).toEqual(PLACES.map(({ name }) => [name, "ready", 7]));
       expect(up.code).toBe(0);
     });
   });
 }
 
 /** Kills one process of every server and waits until each serves again. */
-async function afterDeathOf(fleet: Fleet, victimOf: (name: string) => number): Promise<ReadonlyMap<string, Death>> {
+async function afterDeathOf(
+  fleet: Fleet,
+  victimOf: (name: string) => number,
+): Promise<ReadonlyMap<string, Death>> {
   const before = PLACES.map(({ name }) => {
     const pids = fleet.processes(name).map(({ pid }) => pid);
     return {

@@ -4,7 +4,11 @@ import { PLACES } from "./places";
 import type { Traces } from "./site";
 
 /** @param alone what the neighbours alone had left before the servers came; @param empty what there was before anything */
-export function describeEnding(fleetOf: () => Fleet, alone: Map<string, Traces>, empty: Map<string, Traces>): void {
+export function describeEnding(
+  fleetOf: () => Fleet,
+  alone: Map<string, Traces>,
+  empty: Map<string, Traces>,
+): void {
   describe("destroy", () => {
     let run: Run;
 
@@ -14,15 +18,22 @@ export function describeEnding(fleetOf: () => Fleet, alone: Map<string, Traces>,
         run = await fleetOf().run("up");
       });
 
-      it.each(PLACES)("$title: leaves what was there before it came, and its neighbour as it was", ({ name }) => {
-        expect(run.said(name)).toMatch(/stopped in/);
-        const { processes: _, sharedMemory: shared, ...before } = alone.get(name) ?? { processes: [], sharedMemory: [] };
-        const { processes: __, sharedMemory, ...after } = fleetOf().site(name).traces();
-        expect(after).toEqual(before);
-        expect(sharedMemory).toHaveLength(shared.length);
-        expect(fleetOf().processes(name)).toEqual([]);
-        expect(fleetOf().processes(neighbourOf(name)).length).toBeGreaterThan(2);
-      });
+      it.each(PLACES)(
+        "$title: leaves what was there before it came, and its neighbour as it was",
+        ({ name }) => {
+          expect(run.said(name)).toMatch(/stopped in/);
+          const {
+            processes: _,
+            sharedMemory: shared,
+            ...before
+          } = alone.get(name) ?? { processes: [], sharedMemory: [] };
+          const { processes: __, sharedMemory, ...after } = fleetOf().site(name).traces();
+          expect(after).toEqual(before);
+          expect(sharedMemory).toHaveLength(shared.length);
+          expect(fleetOf().processes(name)).toEqual([]);
+          expect(fleetOf().processes(neighbourOf(name)).length).toBeGreaterThan(2);
+        },
+      );
     });
 
     describe("of the last one", () => {

@@ -30,7 +30,10 @@ export class Fleet {
     this.#bed = bed;
     this.machines = { gpu1, gpu2 };
     for (const { name, machine } of PLACES) {
-      this.#sites.set(name, machine === null ? siteOnLoopback(bed) : siteOnMachine(this.machines[machine], name));
+      this.#sites.set(
+        name,
+        machine === null ? siteOnLoopback(bed) : siteOnMachine(this.machines[machine], name),
+      );
     }
   }
 
@@ -51,7 +54,9 @@ export class Fleet {
     }
     for (const one of made) if (one.status === "fulfilled") await one.value.close();
     await network.close();
-    throw new Error(made.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : [])).join("\n"));
+    throw new Error(
+      made.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : [])).join("\n"),
+    );
   }
 
   site(name: string): Site {
@@ -73,8 +78,13 @@ export class Fleet {
   async declare(over: (place: Place) => Inputs | null): Promise<void> {
     const servers = PLACES.flatMap((place) => {
       const inputs = over(place);
-      const neighbour = [neighbourOf(place.name), this.#inputs(place.name, neighbourOf(place.name), {})] as const;
-      return inputs === null ? [neighbour] : [neighbour, [place.name, this.#inputs(place.name, place.name, inputs)] as const];
+      const neighbour = [
+        neighbourOf(place.name),
+        this.#inputs(place.name, neighbourOf(place.name), {}),
+      ] as const;
+      return inputs === null
+        ? [neighbour]
+        : [neighbour, [place.name, this.#inputs(place.name, place.name, inputs)] as const];
     });
     await this.#bed.project.setProgram(this.#bed.programOf(Object.fromEntries(servers)));
   }
@@ -110,7 +120,9 @@ export class Fleet {
   /** vLLM's processes of a server, API server first. */
   processes(name: string): readonly SiteProcess[] {
     const id = this.serverId(name);
-    const all = this.site(name.replace(/-neighbour$/, "")).processes().filter(({ server }) => server === id);
+    const all = this.site(name.replace(/-neighbour$/, ""))
+      .processes()
+      .filter(({ server }) => server === id);
     return all.toSorted((one, other) => Number(isApiServer(other)) - Number(isApiServer(one)));
   }
 

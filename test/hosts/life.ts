@@ -12,42 +12,53 @@ export function describeLife(fleetOf: () => Fleet): void {
       run = await fleetOf().run("up");
     });
 
-    it.each(PLACES)("$title: it is ready, answers a token, and says who looks after it", async ({ name, manager }) => {
-      const fleet = fleetOf();
-      expect(run.said(name)).toMatch(/info: .*ready in/);
-      const seen = fleet.outputs(name);
-      const onSystemd = manager !== "process";
-      expect(seen).toMatchObject({
-        status: "ready",
-        drift: [],
-        generation: 1,
-        manager,
-        serviceName: onSystemd ? `pulumi-vllm-${fleet.serverId(name)}.service` : null,
-        startsOnBoot: onSystemd,
-      });
-      expect(await fleet.site(name).complete(fleet.port(name))).toMatchObject({
-        model: "tiny",
-        system_fingerprint: seen["configHash"],
-      });
-      const [apiServer, ...others] = fleet.processes(name);
-      expect(apiServer?.pidInside).toBe(seen["pid"]);
-      expect(others.some(isApiServer)).toBe(false);
-    });
+    it.each(PLACES)(
+      "$title: it is ready, answers a token, and says who looks after it",
+      async ({ name, manager }) => {
+        const fleet = fleetOf();
+        expect(run.said(name)).toMatch(/info: .*ready in/);
+        const seen = fleet.outputs(name);
+        const onSystemd = manager !== "process";
+        expect(seen).toMatchObject({
+          status: "ready",
+          drift: [],
+          generation: 1,
+          manager,
+          serviceName: onSystemd ? `pulumi-vllm-${fleet.serverId(name)}.service` : null,
+          startsOnBoot: onSystemd,
+        });
+        expect(await fleet.site(name).complete(fleet.port(name))).toMatchObject({
+          model: "tiny",
+          system_fingerprint: seen["configHash"],
+        });
+        const [apiServer, ...others] = fleet.processes(name);
+        expect(apiServer?.pidInside).toBe(seen["pid"]);
+        expect(others.some(isApiServer)).toBe(false);
+      },
+    );
 
-    it.each(ON_SYSTEMD)("$title: systemctl tells an administrator what it is and who manages it", ({ name, manager, machine }) => {
-      const fleet = fleetOf();
-      const service = String(fleet.outputs(name)["serviceName"]);
-      const [user, scope] = manager === "systemd" ? [undefined, ""] : [name, "--user"];
-      const told = fleet.machines[machine ?? "gpu1"].run(`systemctl ${scope} status --no-pager --full ${service}`, user);
-      expect(told).toMatch(new RegExp(`vLLM server .*\\b${name}\\b.*managed by pulumi-vllm`));
-      expect(told).toMatch(/Loaded: loaded \(.*; enabled; /);
-      expect(told).toMatch(/Active: active \(running\)/);
-      expect(told).toContain(`Main PID: ${String(fleet.outputs(name)["pid"])} (`);
-      expect(told).toContain("VLLM::EngineCore");
-    });
+    it.each(ON_SYSTEMD)(
+      "$title: systemctl tells an administrator what it is and who manages it",
+      ({ name, manager, machine }) => {
+        const fleet = fleetOf();
+        const service = String(fleet.outputs(name)["serviceName"]);
+        const [user, scope] = manager === "systemd" ? [undefined, ""] : [name, "--user"];
+        const told = fleet.machines[machine ?? "gpu1"].run(
+          `systemctl ${scope} status --no-pager --full ${service}`,
+          user,
+        );
+        expect(told).toMatch(new RegExp(`vLLM server .*\\b${name}\\b.*managed by pulumi-vllm`));
+        expect(told).toMatch(/Loaded: loaded \(.*; enabled; /);
+        expect(told).toMatch(/Active: active \(running\)/);
+        expect(told).toContain(`Main PID: ${String(fleet.outputs(name)["pid"])} (`);
+        expect(told).toContain("VLLM::EngineCore");
+      },
+    );
 
     it("process: says on the resource's line that it will not start at boot, and why no better manager was taken", () => {
-      expect(run.said("cid")).toMatch(/it will not start at boot, which takes systemd: .*\(.*sudo.*; .*linger/);
+      expect(run.said("cid")).toMatch(
+        /it will not start at boot, which takes systemd: .*\(.*sudo.*; .*linger/,
+      );
       expect(run.said("own")).toMatch(/it will not start at boot.*systemd does not run this host/);
     });
   });

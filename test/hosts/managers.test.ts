@@ -26,7 +26,11 @@ beforeAll(async () => {
   const run = await fleet.run("up");
   if (run.code !== 0) throw new Error(run.stdout);
   record(alone);
-  for (const { name } of PLACES) neighbours.set(name, fleet.processes(neighbourOf(name)).map(({ pid }) => pid));
+  for (const { name } of PLACES)
+    neighbours.set(
+      name,
+      fleet.processes(neighbourOf(name)).map(({ pid }) => pid),
+    );
 });
 
 afterAll(async () => {
@@ -38,10 +42,13 @@ describeCrashes(fleetOf);
 describeUnits(fleetOf);
 
 describe("all of that", () => {
-  it.each(PLACES)("$title: another server of the same user went on through it, as the same processes", ({ name }) => {
-    expect(neighbours.get(name)?.length).toBeGreaterThan(2);
-    expect(fleet.processes(neighbourOf(name)).map(({ pid }) => pid)).toEqual(neighbours.get(name));
-  });
+  it.each(PLACES)(
+    "$title: another server of the same user went on through it, as the same processes",
+    ({ name }) => {
+      expect(neighbours.get(name)?.length).toBeGreaterThan(2);
+      expect(fleet.processes(neighbourOf(name)).map(({ pid }) => pid)).toEqual(neighbours.get(name));
+    },
+  );
 });
 
 describeBoots(fleetOf);

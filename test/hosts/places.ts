@@ -11,7 +11,12 @@ export interface Place {
 export const PLACES: readonly Place[] = [
   { name: "ann", title: "a user with sudo: systemd", manager: "systemd", machine: "gpu1" },
   { name: "root", title: "root: systemd", manager: "systemd", machine: "gpu2" },
-  { name: "bob", title: "a user without sudo, with linger: systemd-user", manager: "systemd-user", machine: "gpu2" },
+  {
+    name: "bob",
+    title: "a user without sudo, with linger: systemd-user",
+    manager: "systemd-user",
+    machine: "gpu2",
+  },
   { name: "cid", title: "a user with neither: process", manager: "process", machine: "gpu1" },
   { name: "own", title: "no systemd there: process", manager: "process", machine: null },
 ];

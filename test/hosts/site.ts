@@ -8,7 +8,7 @@ import { STAND_IN_EXECUTABLE, type SystemdHost } from "../support/systemd-host";
 /** What a user has on a host, looked at from outside of it and past the product. */
 export interface Site {
   /** Inputs of a small server there. */
-  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputs: Readonly<Record<string, unknown>> & { readonly host: Readonly<Record<string, unknown>> };
   /** The home folder as this machine sees it. */
   home(): string;
   /** Live processes of the user's servers. */
@@ -51,8 +51,12 @@ export function siteOnMachine(host: SystemdHost, user: string): Site {
     writeCheckpoint(insidePath(host, "/srv/tiny"), { "config.json": TINY_LLAMA });
   const { address, privateKey, hostKeyLine } = host;
   const curl = (words: string): string => host.run(`curl --silent --fail --max-time 10 ${words}`);
-  const processes = (): readonly SiteProcess[] => vllmProcessesOf(host).filter((process) => process.uid === uid);
-  const list = (scope: string): string => `systemctl ${scope} list-units --all --plain --no-legend 'pulumi-vllm-*'`;
+  const processes = (): readonly SiteProcess[] =>
+    vllmProcessesOf(host).filter((process) => process.uid === uid);
+  const list = (scope: string): string =>
+    `systemctl ${scope} list-units --all --plain --no-legend 'pulumi-vllm-*'`;
+  const hasUserManager = (): boolean =>
+    existsSync(insidePath(host, `/run/user/${String(uid)}/systemd/private`));
   return {
     inputs: {
       host: { host: address, user, privateKey, hostKey: hostKeyLine },
@@ -70,17 +74,20 @@ export function siteOnMachine(host: SystemdHost, user: string): Site {
     },
     complete: async (port) =>
       JSON.parse(
-        curl(`-H 'content-type: application/json' -d '${REQUEST}' http://127.0.0.1:${String(port)}/v1/completions`),
+        curl(
+          `-H 'content-type: application/json' -d '${REQUEST}' http://127.0.0.1:${String(port)}/v1/completions`,
+        ),
       ),
     journal: () => host.run("journalctl --no-pager --lines 60 --output short-precise _COMM=systemd"),
     traces: () => ({
       processes: processes().map(({ pid }) => pid),
       units: [...filesIn(host, "/etc/systemd/system"), ...filesIn(host, join(home, ".config/systemd"))],
-      loaded: host.run(list("")) + (user === "bob" ? host.run(list("--user"), user) : ""),
+      loaded: host.run(list("")) + (hasUserManager() ? host.run(list("--user"), user) : ""),
       sharedMemory: filesIn(host, "/dev/shm", uid),
       // systemd's own folders are root's.
       temporary: readdirSync(insidePath(host, "/tmp")).filter(
-        (name) => !name.startsWith("systemd-private-") && lstatSync(insidePath(host, join("/tmp", name))).uid === uid,
+        (name) =>
+          !name.startsWith("systemd-private-") && lstatSync(insidePath(host, join("/tmp", name))).uid === uid,
       ),
       state: serverFoldersIn(insidePath(host, home)),
       gpuMemoryMib: host

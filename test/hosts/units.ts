@@ -40,9 +40,13 @@ export function describeUnits(fleetOf: () => Fleet): void {
     it("is started by the next up", async () => {
       const fleet = fleetOf();
       await fleet.run("up");
-      expect(ON_SYSTEMD.map(({ name }) => [name, fleet.outputs(name)["status"], fleet.outputs(name)["generation"]])).toEqual(
-        ON_SYSTEMD.map(({ name }) => [name, "ready", (generations.get(name) ?? 0) + 1]),
-      );
+      expect(
+        ON_SYSTEMD.map(({ name }) => [
+          name,
+          fleet.outputs(name)["status"],
+          fleet.outputs(name)["generation"],
+        ]),
+      ).toEqual(ON_SYSTEMD.map(({ name }) => [name, "ready", (generations.get(name) ?? 0) + 1]));
     });
   });
 
@@ -58,7 +62,9 @@ export function describeUnits(fleetOf: () => Fleet): void {
         const { name, machine } = place;
         texts.set(name, unitText(place));
         pids.set(name, fleet.outputs(name)["pid"]);
-        fleet.machines[machine ?? "gpu1"].run(`sed -i 's/^RestartSec=.*/RestartSec=77/' '${unitPath(place)}'`);
+        fleet.machines[machine ?? "gpu1"].run(
+          `sed -i 's/^RestartSec=.*/RestartSec=77/' '${unitPath(place)}'`,
+        );
         systemctl(place, `disable ${serviceOf(place)}`);
         systemctl(place, "daemon-reload");
       }
@@ -76,11 +82,14 @@ export function describeUnits(fleetOf: () => Fleet): void {
     it.each(ON_SYSTEMD)("$title: is put right by up, and the server goes on", async (place) => {
       const { name } = place;
       expect(up.said(name)).not.toMatch(/error/);
-      expect(fleetOf().outputs(name)).toMatchObject({ status: "ready", drift: [], startsOnBoot: true, pid: pids.get(name) });
+      expect(fleetOf().outputs(name)).toMatchObject({
+        status: "ready",
+        drift: [],
+        startsOnBoot: true,
+        pid: pids.get(name),
+      });
       expect(unitText(place)).toBe(texts.get(name));
-      await eventually("systemd has read it", () =>
-        shown(place, "RestartUSec") === "500ms" ? true : null,
-      );
+      await eventually("systemd has read it", () => (shown(place, "RestartUSec") === "500ms" ? true : null));
       expect(shown(place, "UnitFileState")).toBe("enabled");
     });
   });

@@ -70,9 +70,10 @@ export async function makeBed(
   };
 }
 
-function programOf(
+/** Text of a program that declares these servers, on this host unless `host` is given with a server. */
+export function programOf(
   servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
-  host: unknown,
+  host?: unknown,
 ): string {
   const declarations = Object.entries(servers).map(([name, inputs]) => {
     const args = JSON.stringify({ host, ...inputs }, null, 2);

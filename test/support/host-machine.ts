@@ -46,7 +46,11 @@ export async function boot(disk: Disk, name: string, words: readonly string[]): 
     ["--pdeathsig", "KILL", ...unshare, "sh", BOOT, disk.image, disk.folder, cgroup.name, ...nspawn],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
-  const ended = new Promise<void>((resolve) => child.once("exit", () => { resolve(); }));
+  const ended = new Promise<void>((resolve) =>
+    child.once("exit", () => {
+      resolve();
+    }),
+  );
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
   const outer = child.pid ?? 0;

@@ -59,7 +59,8 @@ export async function makeNetwork(): Promise<HostNetwork> {
 function freeSubnet(): number {
   const taken = ip("-o", "-4", "addr", "show") + ip("-o", "link", "show");
   for (let subnet = 0; subnet < 256; subnet += 1)
-    if (!taken.includes(` 10.77.${String(subnet)}.`) && !taken.includes(` pv${String(subnet)}:`)) return subnet;
+    if (!taken.includes(` 10.77.${String(subnet)}.`) && !taken.includes(` pv${String(subnet)}:`))
+      return subnet;
   throw new Error("Cannot make a network for hosts: 10.77.0.0/16 is all taken");
 }
 

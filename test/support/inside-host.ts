@@ -21,7 +21,9 @@ export function vllmProcessesOf(host: SystemdHost): readonly InsideProcess[] {
   const first = host.pid();
   const namespace = first === null ? "" : processNamespaceOf(first);
   if (namespace === "") return [];
-  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && processNamespaceOf(Number(name)) === namespace);
+  const all = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && processNamespaceOf(Number(name)) === namespace,
+  );
   return all.flatMap((name) => describe(Number(name)));
 }
 
@@ -37,7 +39,9 @@ function describe(pid: number): readonly InsideProcess[] {
       pidInside: Number(field("NSpid").split(/\s+/).at(-1)),
       parent: Number(field("PPid")),
       uid: Number(field("Uid").split(/\s+/)[0]),
-      command: readQuietly(`/proc/${String(pid)}/cmdline`).replaceAll("\0", " ").trim(),
+      command: readQuietly(`/proc/${String(pid)}/cmdline`)
+        .replaceAll("\0", " ")
+        .trim(),
       server,
     },
   ];

@@ -130,12 +130,22 @@ function layOutGiven(folder: string, plan: HostPlan, key: string, hostKey: strin
 }
 
 function entering(pid: number): readonly string[] {
-  const environment = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"];
+  const environment = [
+    "env",
+    "-i",
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME=/root",
+  ];
   return ["--target", String(pid), "--all", "--", ...environment, "sh", "-c"];
 }
 
 function sshOptions(folder: string, key: string): readonly string[] {
-  const options = ["BatchMode=yes", "ConnectTimeout=5", "LogLevel=ERROR", `UserKnownHostsFile=${folder}/known_hosts`];
+  const options = [
+    "BatchMode=yes",
+    "ConnectTimeout=5",
+    "LogLevel=ERROR",
+    `UserKnownHostsFile=${folder}/known_hosts`,
+  ];
   return ["-F", "none", "-i", key, ...options.flatMap((option) => ["-o", option])];
 }
 

@@ -39,7 +39,7 @@ def _cache_config(launch: Launch) -> dict[str, str]:
     }
 
 
-def render(launch: Launch, served: int) -> str:
+def render(launch: Launch, served: int, running: int, tokens: int) -> str:
     labels = ",".join(f'{key}="{value}"' for key, value in sorted(_cache_config(launch).items()))
     name = launch.served_names[0]
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -51,7 +51,13 @@ def render(launch: Launch, served: int) -> str:
             "vllm:num_requests_running",
             "gauge",
             "Number of requests in model execution batches.",
-            f'{{engine="0",model_name="{name}"}} 0.0',
+            f'{{engine="0",model_name="{name}"}} {float(running)}',
+        ),
+        (
+            "vllm:generation_tokens_total",
+            "counter",
+            "Number of generation tokens processed.",
+            f'{{engine="0",model_name="{name}"}} {float(tokens)}',
         ),
         (
             "vllm:request_success_total",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import threading
 import time
 import uuid
@@ -42,6 +43,8 @@ class Api:
         self.engine_dead = threading.Event()
         self.draining = threading.Event()
         self.served = 0
+        self.running = 0
+        self.tokens = 0
         checkpoint = launch.checkpoint
         self.model = completions.Model(
             names=list(launch.served_names),
@@ -65,7 +68,9 @@ class Api:
             ("GET", "/load"): lambda _: json_response({"server_load": 0}),
             ("GET", "/version"): lambda _: json_response({"version": self.launch.version}),
             ("GET", "/metrics"): lambda _: Response(
-                200, metrics.render(self.launch, self.served), "text/plain; version=1.0.0; charset=utf-8"
+                200,
+                metrics.render(self.launch, self.served, self.running, self.tokens),
+                "text/plain; version=1.0.0; charset=utf-8",
             ),
             ("GET", "/openapi.json"): self._openapi,
             ("GET", "/v1/models"): self._models,
@@ -182,6 +187,8 @@ class Api:
         stop_at_once = self.draining.is_set()
         abort_all = self.launch.shutdown_timeout == 0
         self.on_running(1)
+        self._wait_for_a_place()
+        self.running += 1
         response = completions.complete(
             self.model,
             body,
@@ -195,14 +202,31 @@ class Api:
 
         def watched() -> Iterator[str]:
             try:
-                yield from pieces
+                for piece in pieces:
+                    self.tokens += 1
+                    yield piece
             finally:
                 self._finished()
 
         return Response(response.status, watched(), response.content_type)
 
+    def _wait_for_a_place(self) -> None:
+        while self._is_held() and not (self.draining.is_set() or self.engine_dead.is_set()):
+            time.sleep(0.05)
+
+    def _is_held(self) -> bool:
+        path = self.launch.settings.hold_tokens
+        if path is None:
+            return False
+        try:
+            with open(path, encoding="ascii") as file:
+                return file.read().strip() == str(os.getpid())
+        except OSError:
+            return False
+
     def _finished(self) -> None:
         self.served += 1
+        self.running -= 1
         self.on_running(-1)
 
     def _embed(self, request: Request) -> Response:

@@ -25,6 +25,8 @@ class Settings:
     gpu_state: str | None
     #: While this file exists, no weights are loaded.
     hold: str | None
+    #: The API server whose pid this file holds takes requests and gives no token; those that are being answered go on.
+    hold_tokens: str | None
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -46,6 +48,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         fp8_kv=environment.get("STAND_IN_FP8_KV", "unsupported"),
         gpu_state=environment.get("STAND_IN_GPU_STATE"),
         hold=environment.get("STAND_IN_HOLD"),
+        hold_tokens=environment.get("STAND_IN_HOLD_TOKENS"),
     )
 
 

@@ -53,10 +53,10 @@ class HostCase(unittest.TestCase):
         path.chmod(0o755)
         return path
 
-    def spawn(self, code, session=True, **environment):
+    def spawn(self, code, *arguments, session=True, **environment):
         """A Python process that has said "up"; ended, with its session, after the test."""
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-u", "-c", code],
+            [sys.executable, "-I", "-S", "-u", "-c", code, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **environment},

@@ -115,6 +115,9 @@ describe("driftOf", () => {
     expect(drift({}, { ...believed, service })).toEqual([
       { path: ["service", "restart", "max"], found: 5, words: "5 counts, declared 9", repair: "live" },
     ]);
+    expect(seen({ status: "stopped", leader: null }, { ...believed, service })).toEqual([
+      "status: it is stopped",
+    ]);
   });
 
   it("tells a vllm that is another one now, or gone", () => {

@@ -47,8 +47,9 @@ function executableDrift({ server: { launch }, executable }: Observed): readonly
   return [of(path, launch.executable, `${launch.executable} runs, declared ${executable.path}`)];
 }
 
-function policyDrift({ server: { launch } }: Observed, service: Spec["service"]): readonly Drift[] {
-  if (launch === null) return [];
+/** Of a server that does not run they are suspended or about to be written again. */
+function policyDrift({ server: { launch, leader } }: Observed, service: Spec["service"]): readonly Drift[] {
+  if (launch === null || leader === null) return [];
   const { restart, logs } = launch;
   const pairs: readonly (readonly [InputPath, number, number | undefined])[] = [
     [["service", "restart", "max"], service.restart.max, restart.max],

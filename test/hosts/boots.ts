@@ -65,7 +65,7 @@ export function describeBoots(fleetOf: () => Fleet): void {
       const fleet = fleetOf();
       expect(afterRefresh.get("cid")).toMatchObject({
         status: "rebooted",
-        drift: ["the host was rebooted"],
+        drift: ["status: the host was rebooted"],
         pid: null,
       });
       const pids = ON_SYSTEMD.map(({ name }) => fleet.outputs(name)["pid"]);

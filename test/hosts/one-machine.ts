@@ -23,9 +23,14 @@ export interface OneMachine {
   close(): Promise<void>;
 }
 
-export async function makeOneMachine(name: string, users: readonly HostUser[]): Promise<OneMachine> {
+/** @param shows folders of this machine that it sees at the same path, read-only */
+export async function makeOneMachine(
+  name: string,
+  users: readonly HostUser[],
+  shows: readonly string[] = [],
+): Promise<OneMachine> {
   const network = await makeNetwork();
-  const machine = await makeSystemdHost({ name, users }, network).catch(async (error: unknown) => {
+  const machine = await makeSystemdHost({ name, users, shows }, network).catch(async (error: unknown) => {
     await network.close();
     throw error;
   });

@@ -15,7 +15,8 @@ export interface Site {
   processes(): readonly SiteProcess[];
   /** Body of an answer of a server, or null when there is none. */
   get(port: number, path: string): Promise<string | null>;
-  complete(port: number): Promise<Readonly<Record<string, unknown>>>;
+  /** Answer of /v1/completions. @param request default: one token of "tiny" */
+  complete(port: number, request?: unknown): Promise<Readonly<Record<string, unknown>>>;
   /** What the host tells of the last minutes, for whoever has to understand a failure. */
   journal(): string;
   /** All that servers of this user leave anywhere, and the memory in use on the GPUs of the host. */
@@ -42,7 +43,7 @@ export interface Traces {
   readonly gpuMemoryMib: readonly number[];
 }
 
-const REQUEST = JSON.stringify({ model: "tiny", prompt: "one", max_tokens: 1 });
+const REQUEST = { model: "tiny", prompt: "one", max_tokens: 1 };
 
 export function siteOnMachine(host: SystemdHost, user: string): Site {
   const home = user === "root" ? "/root" : `/home/${user}`;
@@ -72,10 +73,10 @@ export function siteOnMachine(host: SystemdHost, user: string): Site {
         return null;
       }
     },
-    complete: async (port) =>
+    complete: async (port, request = REQUEST) =>
       JSON.parse(
         curl(
-          `-H 'content-type: application/json' -d '${REQUEST}' http://127.0.0.1:${String(port)}/v1/completions`,
+          `-H 'content-type: application/json' -d '${JSON.stringify(request)}' http://127.0.0.1:${String(port)}/v1/completions`,
         ),
       ),
     journal: () => host.run("journalctl --no-pager --lines 60 --output short-precise _COMM=systemd"),
@@ -120,10 +121,11 @@ export function siteOnLoopback(bed: GpuHost): Site {
         async (response) => (response.ok ? response.text() : null),
         () => null,
       ),
-    complete: async (port) => {
+    complete: async (port, request = REQUEST) => {
       const headers = { "content-type": "application/json" };
       const url = `http://127.0.0.1:${String(port)}/v1/completions`;
-      return JSON.parse(await (await fetch(url, { method: "POST", headers, body: REQUEST })).text());
+      const body = JSON.stringify(request);
+      return JSON.parse(await (await fetch(url, { method: "POST", headers, body })).text());
     },
     journal: () => "",
     traces: () => ({

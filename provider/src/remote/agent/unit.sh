@@ -100,8 +100,14 @@ has_served() {
   [ "$(cat served 2>/dev/null)" = "$generation" ] || grep -qs "\"generation\": ${generation}[,}]*\$" ready.json
 }
 
-# Every half a minute while it runs: its shared memory goes on record, whether it listens, and its log stays in bounds.
+# Every half a minute while it runs, and `note` once it is ready: its shared memory goes on record, whether it listens, and
+# its log stays in bounds.
 watch() {
+  note
+  bound_log "logs/$generation.log" "$log_bytes"
+}
+
+note() {
   grep -slF "/$unit" /proc/[0-9]*/cgroup | while read -r group; do
     sed -n 's|^.* /dev/shm/\([^/ ]*\)$|\1|p' "${group%cgroup}maps" 2>/dev/null
   done | sort -u | while read -r name; do
@@ -111,10 +117,9 @@ watch() {
   if cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$(printf %04X "$port") [0-9A-F]*:0000 0A"; then
     [ "$(cat served 2>/dev/null)" = "$generation" ] || echo "$generation" | replace served
   fi
-  bound_log "logs/$generation.log" "$log_bytes"
 }
 
 case $1 in
-  allowed | prepare | ended | watch) "$1" ;;
+  allowed | prepare | ended | watch | note) "$1" ;;
   *) exit 2 ;;
 esac

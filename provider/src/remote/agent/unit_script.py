@@ -7,7 +7,10 @@ import shlex
 from pathlib import Path
 
 import agent
+from agent import command, paths, systemctl, unit_text
 from agent.start_plan import Plan
+
+_SECONDS = 15.0
 
 
 def render(plan: Plan, folder: Path, service: str) -> str:
@@ -22,6 +25,12 @@ def render(plan: Plan, folder: Path, service: str) -> str:
     }
     lines = [f"{name}={shlex.quote(str(value))}" for name, value in settings.items()]
     return "\n".join([*lines, _file("log_bound.sh"), _file("unit.sh")])
+
+
+def note(server_id: str) -> None:
+    """Has it note the shared memory of what runs now: one that died before the timer's first look would leave it behind."""
+    script = unit_text.script_path(paths.server_folder(server_id))
+    command.run(["/bin/sh", str(script), "note"], {"PATH": systemctl.PATH, "LC_ALL": "C"}, _SECONDS)
 
 
 def _file(name: str) -> str:

@@ -18,6 +18,7 @@ from agent import (
     registry,
     run_record,
     sockets,
+    unit_script,
 )
 from agent.failure import AgentFailure
 from agent.http_call import Endpoint
@@ -169,6 +170,8 @@ class _Wait:
             **proven,
         }
         drift_process.note(self.server_id, self.run, self.launch)
+        if self.run.get("unit") is not None:
+            unit_script.note(self.server_id)
         records.write_json(paths.server_folder(self.server_id) / "ready.json", ready)
         return ready
 

@@ -50,7 +50,10 @@ function statusWords(observed: Observed): { readonly words: string; readonly rep
     case "restarting":
       return { words: `${died} and is about to be restarted${lastCrashWords(observed)}`, repair: "restart" };
     case "crashed":
-      return { words: `${died}${lastCrashWords(observed)}`, repair: "start" };
+      return {
+        words: isEndRecorded(server) ? `${died}${lastCrashWords(observed)}` : UNSEEN_END,
+        repair: "start",
+      };
     case "crash-looping":
       return { words: crashLoopWords(observed), repair: "start" };
     case "orphaned": {
@@ -62,6 +65,13 @@ function statusWords(observed: Observed): { readonly words: string; readonly rep
     default:
       return server.status satisfies never;
   }
+}
+
+/** Ended by hand, most likely: whoever records how a process ends was ended too. */
+const UNSEEN_END = "it ended together with its supervisor, which left no word of it";
+
+function isEndRecorded({ lastExit, generation }: ServerSeen): boolean {
+  return lastExit !== null && lastExit.generation >= generation;
 }
 
 function unresponsiveWords({ differences: { token } }: ServerSeen): string {

@@ -29,7 +29,7 @@ export const SUITES = [
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
   { name: "e2e", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
   { name: "hosts", needs: ["hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
-  { name: "vllm", needs: ["vllm", "sshd", "pulumi"], isDefault: false, run: vitest("vllm") },
+  { name: "vllm", needs: ["vllm", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("vllm") },
 ];
 
 /** @param {string} project of vitest.config.ts @returns {Suite["run"]} */

@@ -54,13 +54,13 @@ beforeAll(async () => {
   for (const name of NAMES) {
     declared[name] = {
       ...(await bed.tinyServer()),
-      engine: { maxModelLen: 128 },
+      engine: { maxModelLen: name === "busy" ? 256 : 128 },
       service: { restart: { delaySeconds: 0.2 } },
       environment: {
         STAND_IN_START_SECONDS: "0.3",
         STAND_IN_STOP_SECONDS: "0",
         ...(name === "hung" || name === "busy" ? { STAND_IN_HOLD_TOKENS: hold(name) } : {}),
-        ...(name === "busy" ? { STAND_IN_TOKEN_SECONDS: "1" } : {}),
+        ...(name === "busy" ? { STAND_IN_TOKEN_SECONDS: "2" } : {}),
         ...(name === "variable" ? { OMP_NUM_THREADS: "2" } : {}),
       },
       ...(name === "key" ? { apiKey: "sk-declared" } : {}),
@@ -98,7 +98,7 @@ beforeAll(async () => {
   const answer = await fetch(`${String(outputs["baseUrl"])}/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: outputs["servedModelName"], prompt: "a", max_tokens: 120, stream: true }),
+    body: JSON.stringify({ model: outputs["servedModelName"], prompt: "a", max_tokens: 250, stream: true }),
     signal: client.signal,
   });
   expect(answer.status).toBe(200);

@@ -28,6 +28,10 @@ describe("driftOf", () => {
   it.each<[Partial<ServerSeen>, string]>([
     [{ status: "crashed", lastExit: killed }, "it died (signal 9)"],
     [{ status: "crashed", lastExit: { ...killed, code: 0, signal: null } }, "it died (exit code 0)"],
+    [
+      { status: "crashed", lastExit: killed, generation: killed.generation + 1 },
+      "it ended together with its supervisor, which left no word of it",
+    ],
     [{ status: "restarting", lastExit: killed }, "it died (signal 9) and is about to be restarted"],
     [
       { status: "crashed", lastExit: killed, crashes: [{ exit: killed, log: null }] },

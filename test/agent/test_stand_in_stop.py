@@ -164,6 +164,13 @@ class StaleServerTest(StandInCase):
         self.stop(gpuFreeSeconds=5)
         self.assertIsNone(by_hand.poll())
 
+    def test_its_answers_prove_nothing_while_ours_still_loads(self) -> None:
+        self.apply(self.whole(STAND_IN_HOLD=str(self.folder)))
+        by_hand = self.same_again_by_hand(after=lambda: None)
+        self.assertEqual("timeout", self.wait(fingerprint="f1", timeoutSeconds=3)["outcome"])
+        self.stop(gpuFreeSeconds=5)
+        self.assertIsNone(by_hand.poll())
+
     def same_again_by_hand(self, after: Any) -> subprocess.Popen[bytes]:
         """The very files of our start, and nothing in its environment that marks it as ours."""
         text = (self.state() / "serve.yaml").read_text()

@@ -1,7 +1,9 @@
 """lock.py: one holder at a time, named to everybody else, and gone with its process."""
 
+import fcntl
 import json
 import os
+from unittest import mock
 
 from agent import events, lock, records
 from agent.failure import AgentFailure
@@ -78,6 +80,19 @@ class LockTest(HostCase):
         record = self.place.with_name("lock.json")
         record.write_text(json.dumps({"client": "eve", "since": "x", "pid": os.getpid(), "startTicks": 1}))
         self.assertEqual(lock.describe_holder(record), "held by a process that did not say who it is")
+
+    def test_a_lock_on_a_file_that_its_last_holder_removed_excludes_nobody_and_is_taken_again(self):
+        really, removed = fcntl.flock, []
+
+        def flock(descriptor, how):
+            really(descriptor, how)
+            if not removed:
+                removed.append(self.place.unlink())
+
+        with mock.patch.object(fcntl, "flock", flock), lock.held(self.place, "bob@desk", 5):
+            self.assertEqual(removed, [None])
+            with self.assertRaises(AgentFailure):
+                self.take()
 
     def test_the_block_may_remove_the_folder(self):
         with lock.held(self.place, "bob@desk", 0):

@@ -33,7 +33,7 @@ function hook(text: string): Readonly<Record<string, string>> {
   };
 }
 
-test("check adds the outputs that follow from the inputs and carries the provider text", async () => {
+test("check adds the outputs that follow from the inputs, the status an update reaches, and carries the provider text", async () => {
   expect(await provider.check({}, declared)).toEqual({
     inputs: {
       ...declared,
@@ -41,6 +41,7 @@ test("check adds the outputs that follow from the inputs and carries the provide
       baseUrl: "http://127.0.0.1:8000/v1",
       servedModelName: "kimi",
       tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+      status: "ready",
     },
     failures: [],
   });
@@ -57,6 +58,7 @@ test("check lets values pass that are not known yet, at any depth", async () => 
     baseUrl: "http://127.0.0.1:8000/v1",
     servedModelName: UNKNOWN,
     tunnelCommand: UNKNOWN,
+    status: "ready",
   };
   expect(await provider.check({}, news)).toEqual({ inputs: { ...news, ...derived }, failures: [] });
 });
@@ -99,6 +101,27 @@ test("diff says what an update does on the resource's own line, before it return
   const said = engine.lines.slice(before);
   expect(said.map((line) => [line.urn, line.severity, line.isEphemeral])).toEqual([[URN, "info", false]]);
   expect(said[0]?.text).toMatch(/^restart: .*engine\.maxModelLen/);
+});
+
+test("diff leaves drift that a refresh put into the inputs to the engine, and says what an update does about it", async () => {
+  const { inputs } = await provider.check({}, declared);
+  const drift = { drift: ["a: x", "b: y"], __repairs: ["live", "live"] };
+  const before = engine.lines.length;
+  expect(await provider.diff({ ...inputs, ...drift, __foundInInputs: true }, inputs)).toBe("unknown");
+  expect(engine.lines.slice(before).map(({ text }) => text)).toEqual(["no restart: a: x; b: y"]);
+  expect(await provider.diff({ ...inputs, ...drift }, inputs)).toBe("some");
+});
+
+test("check takes no value for the program's that only stands for a secret of the host", async () => {
+  const environment = { TOKEN: "(on the host, sha256 0a1b2c3d)" };
+  const { failures } = await provider.check({}, { ...declared, environment });
+  expect(failures).toEqual([
+    {
+      property: "",
+      reason:
+        "environment.TOKEN: the value on the host is another one and not known here, need it declared; take it out of ignoreChanges",
+    },
+  ]);
 });
 
 test("undefined in outputs ends the operation, unless they go through toOutputs", async () => {

@@ -111,7 +111,8 @@ note() {
   grep -slF "/$unit" /proc/[0-9]*/cgroup | while read -r group; do
     sed -n 's|^.* /dev/shm/\([^/ ]*\)$|\1|p' "${group%cgroup}maps" 2>/dev/null
   done | sort -u | while read -r name; do
-    [ -f "/dev/shm/$name" ] && [ -O "/dev/shm/$name" ] || continue
+    [ -f "/dev/shm/$name" ] || continue
+    [ -O "/dev/shm/$name" ] || continue
     grep -qxF -- "$name" shm-before || grep -qxF -- "$name" shm || echo "$name" >>shm
   done
   if cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$(printf %04X "$port") [0-9A-F]*:0000 0A"; then

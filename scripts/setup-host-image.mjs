@@ -31,6 +31,8 @@ const PACKAGES = [
   "procps",
   "sudo",
   "curl",
+  // Of the CPU build of vLLM.
+  "libnuma1",
 ];
 /** What was only fetched, and what tells one machine from another: each host gets its own. */
 const REMOVED = [
@@ -50,10 +52,14 @@ const REMOVED = [
  */
 export async function ensureHostImage() {
   if (process.getuid?.() !== 0)
-    throw new Error("Cannot make systemd hosts: this user is not root, need root (namespaces, mounts, a bridge)");
+    throw new Error(
+      "Cannot make systemd hosts: this user is not root, need root (namespaces, mounts, a bridge)",
+    );
   const missing = TOOLS.filter(({ path }) => !existsSync(path)).map(({ of }) => of);
   if (missing.length > 0) await installSystemPackages([...new Set(missing)], "make systemd hosts");
-  const key = createHash("sha256").update(JSON.stringify([SUITE, PACKAGES, REMOVED])).digest("hex");
+  const key = createHash("sha256")
+    .update(JSON.stringify([SUITE, PACKAGES, REMOVED]))
+    .digest("hex");
   const folder = join(cacheFolder(), `host-image-${key.slice(0, 12)}`, "root");
   if (existsSync(folder)) return folder;
   await withLock(`${dirname(folder)}.lock`, async () => {
@@ -62,7 +68,14 @@ export async function ensureHostImage() {
     const aside = `${folder}.new`;
     await removeLeftovers(aside).catch(() => undefined);
     // Mounts of its own: a debootstrap that is cut leaves /proc mounted in the folder.
-    const words = ["--mount", "debootstrap", "--variant=minbase", `--include=${PACKAGES.join()}`, SUITE, aside];
+    const words = [
+      "--mount",
+      "debootstrap",
+      "--variant=minbase",
+      `--include=${PACKAGES.join()}`,
+      SUITE,
+      aside,
+    ];
     const result = await capture("unshare", words, { timeoutSeconds: 1200 });
     if (result.code !== 0) {
       const last = lastLines(result.stdout + result.stderr);

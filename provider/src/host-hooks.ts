@@ -115,19 +115,19 @@ async function outcome(
   inputs: Wire,
   before: Wire = {},
 ): Promise<Wire> {
-  const { spec, urn } = task;
-  if (result.kind === "converged") return { ...inputs, ...reached(spec, result.observed) };
+  if (result.kind === "converged") return { ...inputs, ...reached(task.spec, result.observed) };
   const error = presentable(result.error, task);
   if (!result.touched) throw error;
-  const seen = await lastSight(result.error, spec, urn, result.serverId);
+  const seen = await lastSight(result.error, task, result.serverId);
   throw initError(result.serverId, { ...before, ...inputs, ...seen }, [error.message]);
 }
 
 /** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
-async function lastSight(error: unknown, spec: Spec, urn: string, serverId: string): Promise<Wire> {
+async function lastSight(error: unknown, task: Declared, serverId: string): Promise<Wire> {
+  const { spec } = task;
   const unknown = { ...derivedOutputs(spec), status: "unknown", drift: [] };
   if (isUnreachable(error)) return unknown;
-  return look(agentFor(spec.host, spec.timeouts.connect), { spec, urn, serverId }).then(
+  return look(agentFor(spec.host, spec.timeouts.connect), { ...task, serverId }).then(
     (observed) => reached(spec, observed),
     () => unknown,
   );

@@ -118,7 +118,11 @@ describe("the incident", () => {
     const refresh = await bed.project.refresh();
     expect(refresh.code).toBe(0);
     expect(refresh.stdout).toContain("it died (signal 9)");
-    expect(await outputs()).toMatchObject({ status: "crashed", drift: ["it died (signal 9)"], pid: null });
+    const after = await outputs();
+    expect(after).toMatchObject({ status: "crashed", pid: null });
+    expect(after["drift"]).toEqual([
+      expect.stringMatching(/^status: it died \(signal 9\): a process was killed /),
+    ]);
     const preview = await bed.project.preview();
     expect(preview.stdout).toContain("restart: it died (signal 9)");
     expect((await bed.project.up()).code).toBe(0);

@@ -61,16 +61,34 @@ describe("a server whose API server is killed", () => {
     expect((await bed.project.preview(["--expect-no-changes"])).code).toBe(0);
   });
 
-  it("is given up at the limit with its GPUs free, which refresh tells with its last exit", async () => {
+  it("is given up at the limit with its GPUs free, which refresh tells with its exits", async () => {
     process.kill(Number((await outputs())["pid"]), "SIGKILL");
     await eventually("nothing of it is left", () => (bed.processes().length === 0 ? true : null));
     expect(bed.gpuMemoryMib()).toEqual(Array(8).fill(bed.idleMib));
     expect(bed.sharedMemory()).toEqual([]);
-    const words = "it died (signal 9), given up after 1 automatic restart";
-    expect((await bed.project.refresh()).stdout).toContain(`warning: ${words}`);
-    expect(await outputs()).toMatchObject({ status: "crashed", drift: [words], pid: null });
+    const words = "crash-looping: given up after 1 automatic restart; first failure (start 1, signal 9, ";
+    expect((await bed.project.refresh()).stdout).toContain(words);
+    const after = await outputs();
+    expect(after).toMatchObject({ status: "crash-looping", pid: null });
+    expect(after["drift"]).toEqual([
+      expect.stringMatching(/^status: crash-looping: .*; last failure \(start 2, signal 9, .*\): the same$/),
+    ]);
     const up = await bed.project.up();
-    expect(up.stdout).toContain(`found: ${words} (log `);
+    expect(up.stdout).toContain(`found: ${words}`);
     expect(await outputs()).toMatchObject({ status: "ready", generation: 3, restarts: 0 });
+  });
+
+  it("is found without its supervisor when that was killed, and started anew by the next up", async () => {
+    const pid = Number((await outputs())["pid"]);
+    const supervisor = bed.processes().find((process) => process.pid === pid)?.parent ?? 0;
+    process.kill(supervisor, "SIGKILL");
+    await eventually("it is an orphan", () =>
+      bed.processes().find((process) => process.pid === pid)?.parent === supervisor ? null : true,
+    );
+    expect((await bed.project.refresh()).stdout).toContain("its supervisor is gone and processes are left");
+    expect(await outputs()).toMatchObject({ status: "orphaned" });
+    expect((await bed.project.up()).code).toBe(0);
+    expect(await outputs()).toMatchObject({ status: "ready", generation: 4, restarts: 0, drift: [] });
+    expect(bed.processes().some((process) => process.pid === pid)).toBe(false);
   });
 });

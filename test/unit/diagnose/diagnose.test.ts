@@ -109,6 +109,20 @@ describe("how it ended", () => {
       null,
       "UNKNOWN",
     ],
+    [
+      "SIGKILL, whereupon the others were told to end",
+      `${ready}(EngineCore_DP0 pid=7) INFO 12-01 10:00:09 [core.py:1] [shutdown] EngineCore: trigger received signal=SIGTERM\n`,
+      null,
+      9,
+      "HOST_OOM_KILLED",
+    ],
+    [
+      "SIGTERM, and SIGKILL when it did not end",
+      `${ready}(APIServer pid=7) INFO 12-01 10:00:09 [x.py:1] [shutdown] API server: trigger received signal=SIGTERM\n`,
+      null,
+      9,
+      "TERMINATED_BY_SIGNAL",
+    ],
     ["SIGKILL after an exception", `${started}ZeroDivisionError: x\n`, 137, null, "UNKNOWN"],
     [
       "an empty wrapper",

@@ -116,7 +116,7 @@ beforeAll(async () => {
   up = await bed.project.up();
   after = await runningServers(bed);
   again = await bed.project.preview(["--expect-no-changes"]);
-}, 600_000);
+}, 900_000);
 
 afterAll(async () => {
   client.abort();

@@ -48,6 +48,12 @@ class ForgedRecordTest(StrangersCase):
             self.record(stranger.pid, stranger.start_ticks, bootId="another", supervisor=supervisor)
             self.stop_and_start(stranger)
 
+    def test_a_supervisor_of_another_boot_whose_numbers_one_of_this_boot_has(self) -> None:
+        """Machines start alike: the same number at the same tick is no rarity there."""
+        stranger = self.stranger("open('/proc/self/comm', 'w').write('pvllm-other-0a1')")
+        self.record(stranger.pid, stranger.start_ticks, bootId="another", leader=None, sessions=[])
+        self.stop_and_start(stranger)
+
     def test_a_leader_of_a_session_that_is_none_of_ours(self) -> None:
         """Its numbers are right to the tick, and it is of this user."""
         stranger = self.stranger()

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually";
 import { insidePath } from "../support/inside-host";
-import { isApiServer, type Fleet, type Outputs, type Run } from "./fleet";
+import { isApiServer, neighbourOf, type Fleet, type Outputs, type Run } from "./fleet";
 import { ON_MACHINES, ON_SYSTEMD, type Place } from "./places";
 import { apiServerOf, servingAgain } from "./serving";
 
@@ -54,6 +54,21 @@ export function describeBoots(fleetOf: () => Fleet): void {
         expect(afterRefresh.get(name)?.["bootId"]).not.toBe(before.get(name)?.["bootId"]);
         expect(existsSync(inside(place, stale.get(name) ?? ""))).toBe(false);
         expect(fleetOf().processes(name).filter(isApiServer)).toHaveLength(1);
+      },
+    );
+
+    it.each(ON_SYSTEMD)(
+      "$title: what bounds the log and notes shared memory runs again",
+      ({ name, manager, machine }) => {
+        const [user, scope] = manager === "systemd" ? [undefined, ""] : [name, "--user"];
+        const timers = [name, neighbourOf(name)].map(
+          (one) => `pulumi-vllm-${fleetOf().serverId(one)}-watch.timer`,
+        );
+        const told = fleetOf().machines[machine ?? "gpu1"].run(
+          `systemctl ${scope} is-active ${timers.join(" ")} || true`,
+          user,
+        );
+        expect(told.trim().split("\n")).toEqual(["active", "active"]);
       },
     );
 

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
+import { note, takeAway, type Trace } from "../support/host-ledger";
 import { makeNetwork, type HostNetwork } from "../support/host-network";
 import type { PulumiResult } from "../support/pulumi-cli";
 import { freePort } from "../support/sshd";
@@ -23,11 +25,20 @@ export class Fleet {
   readonly #sites = new Map<string, Site>();
   readonly #ports = new Map<string, number>();
   readonly #ids = new Map<string, string>();
+  /** Of the loopback host; newest last, as they are taken away from the end. */
+  readonly #traces: readonly Trace[];
   #outputs = new Map<string, Outputs>();
 
   private constructor(network: HostNetwork, bed: GpuHost, gpu1: SystemdHost, gpu2: SystemdHost) {
     this.#network = network;
     this.#bed = bed;
+    this.#traces = [
+      ...[bed.folder, bed.project.folder, join(bed.executable, "../..")].map((path): Trace => ({
+        kind: "folder",
+        path,
+      })),
+      { kind: "home", path: bed.home },
+    ];
     this.machines = { gpu1, gpu2 };
     for (const { name, machine } of PLACES) {
       this.#sites.set(
@@ -48,6 +59,7 @@ export class Fleet {
     const [bed, gpu1, gpu2] = made;
     if (bed.status === "fulfilled" && gpu1.status === "fulfilled" && gpu2.status === "fulfilled") {
       const fleet = new Fleet(network, bed.value, gpu1.value, gpu2.value);
+      for (const trace of fleet.#traces) note(trace);
       for (const { name } of PLACES)
         for (const one of [name, neighbourOf(name)]) fleet.#ports.set(one, await freePort("127.0.0.1"));
       return fleet;
@@ -134,6 +146,7 @@ export class Fleet {
     } finally {
       for (const machine of Object.values(this.machines)) await machine.close();
       await this.#network.close();
+      await takeAway(this.#traces);
     }
     if (destroyed.code !== 0) throw new Error(`destroy failed:\n${destroyed.stdout}\n${destroyed.stderr}`);
   }

@@ -36,7 +36,8 @@ export interface SiteProcess {
 export interface Traces {
   readonly processes: readonly number[];
   readonly units: readonly string[];
-  readonly loaded: string;
+  /** Units that systemd knows, whatever they do. */
+  readonly loaded: readonly string[];
   readonly sharedMemory: readonly string[];
   readonly temporary: readonly string[];
   readonly state: readonly string[];
@@ -54,8 +55,13 @@ export function siteOnMachine(host: SystemdHost, user: string): Site {
   const curl = (words: string): string => host.run(`curl --silent --fail --max-time 10 ${words}`);
   const processes = (): readonly SiteProcess[] =>
     vllmProcessesOf(host).filter((process) => process.uid === uid);
-  const list = (scope: string): string =>
-    `systemctl ${scope} list-units --all --plain --no-legend 'pulumi-vllm-*'`;
+  const loaded = (scope: string, as?: string): readonly string[] => {
+    const told = host.run(`systemctl ${scope} list-units --all --plain --no-legend 'pulumi-vllm-*'`, as);
+    return told
+      .split("\n")
+      .map((line) => line.split(" ")[0] ?? "")
+      .filter((name) => name !== "");
+  };
   const hasUserManager = (): boolean =>
     existsSync(insidePath(host, `/run/user/${String(uid)}/systemd/private`));
   return {
@@ -83,7 +89,7 @@ export function siteOnMachine(host: SystemdHost, user: string): Site {
     traces: () => ({
       processes: processes().map(({ pid }) => pid),
       units: [...filesIn(host, "/etc/systemd/system"), ...filesIn(host, join(home, ".config/systemd"))],
-      loaded: host.run(list("")) + (hasUserManager() ? host.run(list("--user"), user) : ""),
+      loaded: [...loaded(""), ...(hasUserManager() ? loaded("--user", user) : [])],
       sharedMemory: filesIn(host, "/dev/shm", uid),
       // systemd's own folders are root's.
       temporary: readdirSync(insidePath(host, "/tmp")).filter(
@@ -131,7 +137,7 @@ export function siteOnLoopback(bed: GpuHost): Site {
     traces: () => ({
       processes: processes().map(({ pid }) => pid),
       units: [],
-      loaded: "",
+      loaded: [],
       sharedMemory: bed.sharedMemory(),
       temporary: [],
       state: serverFoldersIn(bed.home),

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { endByForce, processesOfHosts } from "./host-processes.ts";
 import { killQuietly, startOf } from "./process-tree.ts";
 
 /**
@@ -15,6 +16,8 @@ const LEDGERS = "/run/pulumi-vllm-test-hosts";
 export type Trace =
   | { readonly kind: "machine"; readonly pid: number; readonly start: string }
   | { readonly kind: "folder"; readonly path: string }
+  /** Servers of a host on loopback: HOME is theirs alone. */
+  | { readonly kind: "home"; readonly path: string }
   | { readonly kind: "namespace"; readonly name: string }
   | { readonly kind: "bridge"; readonly name: string }
   /** In each hierarchy that systemd manages. */
@@ -70,6 +73,11 @@ async function undo(trace: Trace): Promise<void> {
       // Its PID 1 and all it runs die with it.
       if (startOf(trace.pid) === trace.start) killQuietly(trace.pid);
       await until(() => startOf(trace.pid) !== trace.start);
+      return;
+    case "home":
+      endByForce(processesOfHosts([trace.path]));
+      // What a supervisor started just before it ended.
+      endByForce(processesOfHosts([trace.path]));
       return;
     case "folder":
       await until(() => quietly(() => (rmSync(trace.path, { recursive: true, force: true }), true), false));

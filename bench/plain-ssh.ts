@@ -29,6 +29,7 @@ export function plainSsh(doors: readonly Door[], isShared: boolean): PlainSsh {
     const options = [
       `UserKnownHostsFile=${knownHosts}`,
       "BatchMode=yes",
+      "IdentityAgent=none",
       ...(isShared ? ["ControlMaster=auto", "ControlPersist=60", `ControlPath=${folder}/%p`] : []),
     ];
     await promisify(execFile)("ssh", [
@@ -40,6 +41,9 @@ export function plainSsh(doors: readonly Door[], isShared: boolean): PlainSsh {
   const run = async (count: number): Promise<number> => {
     const begin = performance.now();
     const left = Array.from({ length: count }, (_none, index) => index);
+    // Those that come at the same moment would each open a connection.
+    const firsts = isShared ? left.splice(0, doors.length) : [];
+    await Promise.all(doors.slice(0, firsts.length).map((door) => ssh(door, ["true"])));
     const worker = async (): Promise<void> => {
       for (let index = left.shift(); index !== undefined; index = left.shift()) {
         const door = doors[index % doors.length];
@@ -48,7 +52,7 @@ export function plainSsh(doors: readonly Door[], isShared: boolean): PlainSsh {
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, worker));
     const seconds = (performance.now() - begin) / 1000;
-    if (isShared) await Promise.all(doors.map((door) => ssh({ ...door }, ["-O", "exit"])));
+    if (isShared) await Promise.all(doors.map((door) => ssh(door, ["-O", "exit"])));
     return seconds;
   };
   return { run, remove: () => rmSync(folder, { recursive: true, force: true }) };

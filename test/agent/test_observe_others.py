@@ -2,11 +2,12 @@
 
 import hmac
 import json
+import threading
 
-from agent import executable, observe, observed_others
+from agent import executable, observe, observed_others, status
 
-from .bed import OWNER, URN
-from .observing import ID, ObservedCase
+from .bed import OWNER, URN, identity
+from .observing import ID, READY, ObservedCase
 
 SALT = "5a17"
 OTHER = "code-11111111"
@@ -16,6 +17,22 @@ SECRETS = {"VLLM_API_KEY": "k\u00e9y"}
 def owner(server_id, stack="prod", project="shop"):
     urn = f"urn:pulumi:{stack}::{project}::pulumi-nodejs:dynamic/vllm:VllmServer::{server_id[:-9]}"
     return {**OWNER, "serverId": server_id, "stack": stack, "project": project, "urn": urn}
+
+
+# Says when it is asked for its health, and answers once it is told to.
+SLOW_SERVER = """
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print("up")
+print(listener.getsockname()[1])
+while True:
+    connection = listener.accept()[0]
+    connection.recv(65536)
+    print("asked")
+    sys.stdin.readline()
+    connection.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
+    connection.close()
+"""
 
 
 class ObserveOthersTest(ObservedCase):
@@ -123,3 +140,31 @@ class ObserveOthersTest(ObservedCase):
         [one, _] = self.others()["servers"]
         observed_others.LARGEST_BYTES = len(json.dumps(one["server"]))
         self.assertEqual(self.ids(), [OTHER])
+
+    def test_servers_that_take_their_time_are_waited_for_at_once(self):
+        self.addCleanup(setattr, status, "HEALTH_SECONDS", status.HEALTH_SECONDS)
+        status.HEALTH_SECONDS = 20.0
+        self.supervised()
+        children = [self.slow_server(f"slow-{index}{index}{index}{index}0000") for index in range(3)]
+        told = []
+        look = threading.Thread(target=lambda: told.extend(self.others()["servers"]))
+        look.start()
+        # All of them are asked before one is answered.
+        for child in children:
+            self.assertEqual(child.stdout.readline(), b"asked\n")
+        for child in children:
+            child.stdin.write(b"go\n")
+            child.stdin.flush()
+        look.join()
+        self.assertEqual([one["server"]["status"] for one in told], ["ready"] * 3)
+
+    def slow_server(self, server_id):
+        child = self.spawn(SLOW_SERVER)
+        self.port = int(child.stdout.readline())
+        leader = identity(child.pid)
+        session = {"sid": child.pid, "startTicks": leader["startTicks"], "generation": 3}
+        self.run = {**self.run, "leader": leader, "sessions": [session]}
+        folder = self.started(server_id)
+        ready = {**READY, "generation": 3, "probe": "health"}
+        (folder / "ready.json").write_text(json.dumps(ready))
+        return child

@@ -61,7 +61,10 @@ describe("a query that the look was not made for", () => {
 
   it("learns from the hash whether its secrets are those on the host, whatever the agent says of its own", () => {
     expect(told()?.server.secretsMatch).toBe(true);
-    expect(told({ secretEnvironment: { VLLM_API_KEY: "K" } })?.server.secretsMatch).toBe(false);
+    expect(told({ secretEnvironment: { VLLM_API_KEY: "K" } })?.server).toMatchObject({
+      secretsMatch: false,
+      differences: { secrets: ["VLLM_API_KEY"] },
+    });
     const [own] = sight().others.servers;
     if (own === undefined) throw new Error("no server in the sight");
     const unstarted = sight({ servers: [{ ...own, secretHashes: null }] });

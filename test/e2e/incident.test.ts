@@ -124,7 +124,7 @@ describe("the incident", () => {
       expect.stringMatching(/^status: it died \(signal 9\): a process was killed /),
     ]);
     const preview = await bed.project.preview();
-    expect(preview.stdout).toContain("restart: it died (signal 9)");
+    expect(preview.stdout).toContain("start: status: it died (signal 9)");
     expect((await bed.project.up()).code).toBe(0);
     const healed = await outputs();
     expect(healed).toMatchObject({ status: "ready", drift: [], generation: Number(generation) + 1 });

@@ -12,27 +12,22 @@ import {
   recovery,
   type Drift,
 } from "./core/drift";
-import { withAlso, type VllmServerError } from "./core/errors";
 import { serverSlug } from "./core/identity";
-import { leftBehind } from "./core/left-behind";
-import { isUnreachable, lostHost } from "./core/lost-host";
+import { isUnreachable } from "./core/lost-host";
 import type { Observed } from "./core/observed";
 import { serverOutputs, toWire } from "./core/outputs";
-import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
-import { markedTexts } from "./core/secret-marks";
 import type { Spec } from "./core/spec";
-import { seenIn, unreachedUpdate } from "./core/unreached-update";
+import { seenIn } from "./core/unreached-update";
 import { parseUrn } from "./core/urn";
+import { declared, presentable, reportTo, type Declared } from "./declared";
 import { dismantle } from "./dismantle";
-import type { Report } from "./live-start";
 import { look } from "./look";
-import { newestWish } from "./newest-wish";
 import { fromWire, initError, type Wire } from "./pulumi/adapter";
 import { engineLog } from "./pulumi/engine-log";
-import { HookError } from "./pulumi/hook-error";
 import { watchParent } from "./pulumi/parent-watch";
 import { agentFor } from "./remote/connection-pool";
+import { forgetOrFail, recordedUnreached } from "./unreached";
 
 /** The hooks that look at a host. */
 
@@ -61,32 +56,6 @@ export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs
   if (result.kind === "failed" && !result.touched && isUnreachable(result.error))
     return { outs: await recordedUnreached(id, result.error, { spec, urn, marked }, olds, inputs) };
   return { outs: await outcome(result, { spec, urn, marked }, inputs, seenIn(olds)) };
-}
-
-/** What can be recorded without the host is; the rest is an error, and stays to be done. */
-async function recordedUnreached(
-  id: string,
-  error: VllmServerError,
-  task: Declared,
-  olds: Wire,
-  inputs: Wire,
-): Promise<Wire> {
-  const { kind, outputs } = unreachedUpdate(olds, inputs);
-  switch (kind) {
-    case "all":
-      reportTo(task).warning(`recorded, without a look at the host: ${error.details.summary}`);
-      await engineLog().flush();
-      return outputs;
-    case "deletion":
-      throw initError(id, outputs, [
-        presentable(withAlso(error, "what onDelete says is recorded, and counts for a deletion"), task)
-          .message,
-      ]);
-    case "nothing":
-      throw presentable(error, task);
-    default:
-      return kind satisfies never;
-  }
 }
 
 function claimOf(outputs: Wire): string | null {
@@ -211,50 +180,6 @@ export async function remove(id: string, props: Wire): Promise<void> {
       client: `${userInfo().username}@${hostname()}`,
     });
   } catch (error) {
-    const lost = lostHost(error, newestWish(urn, spec.onDelete), urn);
-    if (lost.kind === "fail") throw presentable(lost.error, { spec, urn, marked });
-    const told = [FORGOTTEN, lost.error.details.summary, ...leftBehind(spec, id, props)];
-    reportTo({ spec, urn, marked }).warning(told.join("\n  "));
-    await engineLog().flush();
+    await forgetOrFail(id, error, { spec, urn, marked }, props);
   }
-}
-
-const FORGOTTEN =
-  'its host does not answer, and onDelete.unreachableHost is "forget": deleted from the state, and from there only';
-
-interface Declared {
-  readonly spec: Spec;
-  readonly urn: string;
-  /** Texts that are secret because the program marked them so. */
-  readonly marked: readonly string[];
-}
-
-function declared(props: Wire): Declared {
-  const { inputs, urn, marks } = fromWire(props);
-  const parsed = parseInputs(inputsOf(inputs));
-  if (!parsed.ok) throw new Error(parsed.problems.map((problem) => problem.message).join("\n"));
-  if (parsed.unknowns.length > 0) throw new Error(`inputs are not known yet: ${parsed.unknowns.join(", ")}`);
-  return { spec: parsed.spec, urn, marked: markedTexts(inputsOf(inputs), marks) };
-}
-
-function reportTo({ spec, urn, marked }: Declared): Report {
-  const log = engineLog();
-  return {
-    progress: (text) => {
-      log.progress(urn, redact(spec, text, marked));
-    },
-    info: (text) => {
-      log.info(urn, redact(spec, text, marked));
-    },
-    warning: (text) => {
-      log.warning(urn, redact(spec, text, marked));
-    },
-    isReachable: () => log.isReachable(),
-  };
-}
-
-/** Users get the message, redacted, and nothing else. */
-function presentable(error: unknown, { spec, urn, marked }: Declared): Error {
-  const message = redact(spec, error instanceof Error ? error.message : String(error), marked);
-  return new HookError(`VllmServer ${parseUrn(urn).name}`, message, error);
 }

@@ -85,6 +85,24 @@ WantedBy=multi-user.target
             self.assertNotIn(absent, text)
         self.assertIn("\nWantedBy=default.target\n", text)
 
+    def test_its_timer_waits_for_the_service_and_is_waited_for_by_nothing(self) -> None:
+        place = unit_text.Place(Path("/home/ann/state"), is_user_unit=True, user=None)
+        self.assertEqual(
+            """\
+[Unit]
+Description=Looks after the vLLM server chat (project shop, stack prod)
+DefaultDependencies=no
+PartOf=pulumi-vllm-chat-0a1b2c3d.service
+After=pulumi-vllm-chat-0a1b2c3d.service
+
+[Timer]
+OnActiveSec=15
+OnUnitActiveSec=30
+AccuracySec=1
+""",
+            unit_text.render(plan(self.home), place)["pulumi-vllm-chat-0a1b2c3d-watch.timer"],
+        )
+
     def test_without_restarts_systemd_starts_it_once(self) -> None:
         once = plan(self.home, restart=restart_policy.RestartPolicy(0, 600, 0))
         text = unit_text.render(once, unit_text.Place(Path("/s"), False, "ann"))[

@@ -96,6 +96,9 @@ def _timer(plan: Plan, service: str) -> list[str]:
     return [
         "[Unit]",
         f"Description=Looks after the vLLM server {_plain(plan.title)}",
+        # A user's basic.target waits for timers.target: with the usual dependencies that would be a circle, which the user manager
+        # breaks at boot by leaving the service out. Source: systemd 252, user/basic.target.
+        "DefaultDependencies=no",
         f"PartOf={service}",
         f"After={service}",
         "",

@@ -13,7 +13,7 @@ const KINDS = [
   { kind: "types", pattern: /^dist\/(.+\/)?[a-z0-9-]+\.d\.ts$/ },
   { kind: "tables", pattern: /^dist\/core\/(.+\/)?[a-z0-9.-]+\.json$/ },
   { kind: "agent", pattern: /^dist\/remote\/agent\/[a-z0-9_]+\.py$/ },
-  { kind: "launcher", pattern: /^dist\/remote\/agent\/launch\.sh$/ },
+  { kind: "scripts", pattern: /^dist\/remote\/agent\/[a-z-]+\.sh$/ },
   { kind: "package.json", pattern: /^package\.json$/ },
   { kind: "README.md", pattern: /^README\.md$/ },
   { kind: "LICENSE", pattern: /^LICENSE$/ },

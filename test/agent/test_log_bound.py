@@ -13,7 +13,7 @@ from agent import log_bound, log_marker
 
 from . import AGENT_FOLDER
 
-_SH = (AGENT_FOLDER / "log_bound.sh").read_text() + 'bound_log "$log" "$max"'
+_SH = (AGENT_FOLDER / "log-bound.sh").read_text() + 'bound_log "$log" "$max"'
 _PRINTER = """
 import os, sys
 descriptor = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)

@@ -190,10 +190,15 @@ class StaleServerTest(StandInCase):
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self.addCleanup(child.wait)
-        self.addCleanup(os.killpg, child.pid, signal.SIGKILL)
+        self.addCleanup(self._end_by_hand, child)
         self.until(self.is_answered)
         return child
+
+    def _end_by_hand(self, child: subprocess.Popen[bytes]) -> None:
+        """Asked, and not killed, it takes its shared memory away itself; its resource tracker goes last."""
+        child.terminate()
+        child.wait()
+        self.until(lambda: all(one.session_id != child.pid for one in processes.all_processes()))
 
     def is_answered(self) -> bool:
         try:

@@ -13,8 +13,8 @@ from agent import (
     processes,
     records,
     run_record,
-    service_managers,
     signals,
+    supervision,
     supervisor_end,
     unkillable,
 )
@@ -90,7 +90,7 @@ class UnkillableTest(StrangersCase):
         self._patch(cgroup, "_ROOTS", (str(self.folder),))
         self.record(stranger.pid, stranger.start_ticks, supervisor=None, leader=None, sessions=[])
         records.write_json(self.state() / "run.json", {**self.run_json(), "cgroup": "/x.service"})
-        self._patch(service_managers, "release_all", lambda _id: self.record(1, 1, supervisor=None))
+        self._patch(supervision, "release_all", lambda _id: self.record(1, 1, supervisor=None))
         kept = signals.send
         signals.send = lambda *_: False
         try:

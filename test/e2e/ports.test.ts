@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -66,10 +67,7 @@ describe("a port that somebody has", () => {
     copyFileSync(join(folder, "serve.yaml"), config);
     expect((await bed.project.destroy()).code).toBe(0);
     const byHand = startByHand(config);
-    onTestFinished(async () => {
-      if (byHand.pid !== undefined) process.kill(-byHand.pid, "SIGKILL");
-      await eventually("it is gone", async () => ((await answers()) === null ? true : null));
-    });
+    onTestFinished(() => end(byHand));
     await eventually("it answers", answers);
     expect(readFileSync(config, "utf8")).toContain("fingerprint-value");
 
@@ -90,9 +88,7 @@ describe("a port that somebody has", () => {
     process.kill(Number(pid), "SIGKILL");
     await eventually("nothing of it is left", () => (bed.processes().length === 0 ? true : null));
     const byHand = startByHand(config);
-    onTestFinished(() => {
-      if (byHand.pid !== undefined) process.kill(-byHand.pid, "SIGKILL");
-    });
+    onTestFinished(() => end(byHand));
     await eventually("it answers", answers);
     expect((await bed.project.refresh()).code).toBe(0);
     expect((await outputs())["status"]).not.toBe("ready");
@@ -103,6 +99,13 @@ describe("a port that somebody has", () => {
     expect([byHand.exitCode, byHand.signalCode, await answers()]).toEqual([null, null, true]);
   });
 });
+
+/** Asked, and not killed, it takes its shared memory away itself. */
+async function end(server: ChildProcess): Promise<void> {
+  const ended = once(server, "exit");
+  server.kill("SIGTERM");
+  await ended;
+}
 
 /** Same program, same files, same port and fingerprint; another session, and no mark of ours. */
 function startByHand(config: string): ChildProcess {

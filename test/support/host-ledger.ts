@@ -24,7 +24,7 @@ export type Trace =
   | { readonly kind: "cgroup"; readonly name: string };
 
 /** Hierarchies in which a machine's systemd keeps its units. */
-export const CGROUPS = ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"] as const;
+const CGROUPS = ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"] as const;
 
 const own: Trace[] = [];
 

@@ -114,5 +114,7 @@ def _holder(server_id: str, uuid: str, holder: Mapping[str, Any]) -> str:
         whose = "not ours"
     amount = "" if holder["usedMib"] is None else f"{holder['usedMib']} MiB, "
     if holder["user"] is None:
-        return f"{uuid}: {amount}pid {holder['pid']}, which cannot be seen: gone by now, or of another container"
+        return (
+            f"{uuid}: {amount}pid {holder['pid']}, which cannot be seen: gone by now, or of another container"
+        )
     return f"{uuid}: {amount}pid {holder['pid']} of {holder['user']} ({whose}): {holder['command']}"

@@ -13,9 +13,9 @@ from agent import (
     paths,
     registry,
     run_record,
-    service_managers,
     start_check,
     start_plan,
+    supervision,
 )
 from agent.failure import AgentFailure
 from agent.start_plan import Plan
@@ -36,7 +36,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         chosen.uuids,
         chosen.baseline_mib,
     )
-    pid = service_managers.named(manager).start(
+    pid = supervision.named(manager).start(
         _plan(server_id, launch, chosen.uuids if launch.get("gpuNames") != "index" else chosen.indexes),
         {**(previous or {}), "generation": generation - 1},
     )

@@ -3,7 +3,7 @@
 Causes of a failed start stand near the beginning, causes of a death at the end. The file is rewritten in place, for
 vLLM has it open for appending: the newest lines move forward over the middle and the end is cut off, which needs no
 room on the disk, little memory, and loses at most what is printed within the instant of the cut. What is left is half
-of the bound, so that a log is not rewritten at each look. log_bound.sh does the same for systemd's units.
+of the bound, so that a log is not rewritten at each look. log-bound.sh does the same for systemd's units.
 """
 
 from __future__ import annotations

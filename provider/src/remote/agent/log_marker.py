@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Optional
 
-# The same words stand in log_bound.sh.
+# The same words stand in log-bound.sh.
 _BEGIN = b"[pulumi-vllm: "
 _LINE = re.compile(
     rb"^\[pulumi-vllm: (\d{1,18}) lines \((\d{1,18}) bytes\) were taken out here, the next is line (\d{1,18}); "

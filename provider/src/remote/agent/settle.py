@@ -12,8 +12,8 @@ from agent import (
     registry,
     restart_policy,
     run_record,
-    service_managers,
     start_plan,
+    supervision,
 )
 
 _FIELDS = ("restart", "startOnBoot", "logs")
@@ -29,5 +29,5 @@ def run(server_id: str, step: dict[str, Any]) -> None:
     records.write_json(paths.server_folder(server_id) / "launch.json", changed)
     launch_files.write_config(server_id, step.get("configYaml") or launch["configYaml"])
     plan = start_plan.of_launch(server_id, changed, environment={})
-    service_managers.named(run_record.manager_of(launch)).settle(plan)
+    supervision.named(run_record.manager_of(launch)).settle(plan)
     logs.keep_newest(server_id, plan.logs.keep)

@@ -14,9 +14,9 @@ from agent import (
     records,
     registry,
     run_record,
-    service_managers,
     shm,
     stop_intent,
+    supervision,
     temp_files,
     unkillable,
 )
@@ -37,7 +37,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     noted = stop_intent.note_shm(server_id, members)
 
     _end(server_id, step, launch, found, members)
-    service_managers.release_all(server_id)
+    supervision.release_all(server_id)
     _demand_nothing_lives(server_id)
     last = run_record.read(server_id)
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))

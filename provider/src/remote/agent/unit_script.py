@@ -1,4 +1,4 @@
-"""The sh script that a server's units call: log_bound.sh and unit.sh, with what this server needs to know set above them."""
+"""The sh script that a server's units call: log-bound.sh and unit.sh, with what this server needs to know set above them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render(plan: Plan, folder: Path, service: str) -> str:
         "log_bytes": plan.logs.max_bytes,
     }
     lines = [f"{name}={shlex.quote(str(value))}" for name, value in settings.items()]
-    return "\n".join([*lines, _file("log_bound.sh"), _file("unit.sh")])
+    return "\n".join([*lines, _file("log-bound.sh"), _file("unit.sh")])
 
 
 def note(server_id: str) -> None:

@@ -31,7 +31,7 @@ from agent.start_plan import Plan
 _CANNOT_EXECUTE = "203"
 
 
-class SystemdManager:
+class SystemdUnits:
     def __init__(self, name: str) -> None:
         self.name = name
         self.scope = unit_run.scope_of(name)

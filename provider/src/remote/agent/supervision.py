@@ -6,7 +6,7 @@ from typing import Any, Optional, Protocol
 
 from agent import supervised_start, supervisor_end
 from agent.start_plan import Plan
-from agent.systemd_manager import SystemdManager
+from agent.systemd_units import SystemdUnits
 
 
 class ServiceManager(Protocol):
@@ -37,8 +37,8 @@ class _Supervisor:
 
 _MANAGERS: dict[str, ServiceManager] = {
     "process": _Supervisor(),
-    "systemd": SystemdManager("systemd"),
-    "systemd-user": SystemdManager("systemd-user"),
+    "systemd": SystemdUnits("systemd"),
+    "systemd-user": SystemdUnits("systemd-user"),
 }
 
 

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { takeAwayOfTheDead } from "../test/support/host-ledger.ts";
+import { RUN, takeAwayOfTheDead } from "../test/support/host-ledger.ts";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, stream } from "./processes.mjs";
 
@@ -65,12 +66,14 @@ function onHosts(project) {
       interrupted = signal;
     };
     process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+    const run = randomUUID();
     try {
-      return await vitest(project)(env, resultFolder);
+      const counts = await vitest(project)({ ...env, [RUN]: run }, resultFolder);
+      if (interrupted !== undefined) throw new Error(`interrupted by ${interrupted}`);
+      return counts;
     } finally {
-      await takeAwayOfTheDead();
+      await takeAwayOfTheDead(run);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-      if (interrupted !== undefined) process.kill(process.pid, interrupted);
     }
   };
 }

@@ -33,7 +33,8 @@ export class Fleet {
     this.#network = network;
     this.#bed = bed;
     this.#traces = [
-      ...[bed.folder, bed.project.folder, join(bed.executable, "../..")].map((path): Trace => ({
+      { kind: "project", path: bed.project.folder },
+      ...[bed.folder, join(bed.executable, "../..")].map((path): Trace => ({
         kind: "folder",
         path,
       })),

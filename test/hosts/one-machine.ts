@@ -1,4 +1,5 @@
 import { programOf } from "../support/bed";
+import { note, takeAway, type Trace } from "../support/host-ledger";
 import { makeNetwork } from "../support/host-network";
 import { filesIn } from "../support/inside-host";
 import { PulumiProject } from "../support/pulumi-cli";
@@ -35,8 +36,12 @@ export async function makeOneMachine(
     throw error;
   });
   const projects: PulumiProject[] = [];
+  const traces: Trace[] = [];
   const makeProject = async (): Promise<PulumiProject> => {
     const made = await PulumiProject.create({ program: "", name: `project${String(projects.length)}` });
+    const trace: Trace = { kind: "project", path: made.folder };
+    note(trace);
+    traces.push(trace);
     projects.push(made);
     return made;
   };
@@ -77,6 +82,7 @@ export async function makeOneMachine(
       }
       await machine.close();
       await network.close();
+      await takeAway(traces);
       if (failed.length > 0) throw new Error(failed.join("\n"));
     },
   };

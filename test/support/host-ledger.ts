@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { endByForce, processesOfHosts } from "./host-processes.ts";
-import { killQuietly, startOf } from "./process-tree.ts";
+import { killQuietly, processesIn, startOf } from "./process-tree.ts";
 
 /**
  * What the test hosts put into this machine is written down before it is made, so that a later run can take it away when this one was
@@ -16,6 +16,8 @@ const LEDGERS = "/run/pulumi-vllm-test-hosts";
 export type Trace =
   | { readonly kind: "machine"; readonly pid: number; readonly start: string }
   | { readonly kind: "folder"; readonly path: string }
+  /** A Pulumi project, and the CLI and plugins that run in its folder. */
+  | { readonly kind: "project"; readonly path: string }
   /** Servers of a host on loopback: HOME is theirs alone. */
   | { readonly kind: "home"; readonly path: string }
   | { readonly kind: "namespace"; readonly name: string }
@@ -25,6 +27,14 @@ export type Trace =
 
 /** Hierarchies in which a machine's systemd keeps its units. */
 const CGROUPS = ["/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"] as const;
+
+/** Variable that names the run to its processes. */
+export const RUN = "PULUMI_VLLM_TEST_RUN";
+
+interface Ledger {
+  readonly run: string | null;
+  readonly traces: readonly Trace[];
+}
 
 const own: Trace[] = [];
 
@@ -43,15 +53,26 @@ export async function takeAway(traces: readonly Trace[]): Promise<void> {
   write();
 }
 
-/** Takes away what processes that no longer live have left; returns how many they were. */
-export async function takeAwayOfTheDead(): Promise<number> {
+/**
+ * Takes away what processes that no longer live have left; returns how many they were.
+ * @param run a run that is over (RUN of its environment): its processes have some seconds to end, and are ended then
+ */
+export async function takeAwayOfTheDead(run: string | null = null): Promise<number> {
   const names = quietly(() => readdirSync(LEDGERS), []).filter((name) => name.endsWith(".json"));
   let dead = 0;
   for (const name of names) {
     const [pid, start] = name.replace(".json", "").split("-");
-    if (startOf(Number(pid)) === start) continue;
-    const traces: readonly Trace[] = JSON.parse(readFileSync(join(LEDGERS, name), "utf8"));
-    for (const trace of traces.toReversed()) await undo(trace);
+    const isOver = (): boolean => startOf(Number(pid)) !== start;
+    const text = quietly(() => readFileSync(join(LEDGERS, name), "utf8"), null);
+    if (text === null) continue;
+    const ledger: Ledger = JSON.parse(text);
+    if (run !== null && ledger.run === run) {
+      await until(isOver);
+      if (!isOver()) killQuietly(Number(pid));
+      await until(isOver);
+    }
+    if (!isOver()) continue;
+    for (const trace of ledger.traces.toReversed()) await undo(trace);
     rmSync(join(LEDGERS, name), { force: true });
     dead += 1;
   }
@@ -63,7 +84,8 @@ function write(): void {
   if (own.length === 0) rmSync(path, { force: true });
   else {
     mkdirSync(LEDGERS, { recursive: true, mode: 0o700 });
-    writeFileSync(path, JSON.stringify(own));
+    const ledger: Ledger = { run: process.env[RUN] ?? null, traces: own };
+    writeFileSync(path, JSON.stringify(ledger));
   }
 }
 
@@ -78,6 +100,10 @@ async function undo(trace: Trace): Promise<void> {
       endByForce(processesOfHosts([trace.path]));
       // What a supervisor started just before it ended.
       endByForce(processesOfHosts([trace.path]));
+      return;
+    case "project":
+      for (const pid of processesIn(trace.path)) killQuietly(pid);
+      await undo({ kind: "folder", path: trace.path });
       return;
     case "folder":
       await until(() => quietly(() => (rmSync(trace.path, { recursive: true, force: true }), true), false));

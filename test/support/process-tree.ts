@@ -21,10 +21,20 @@ export function descendantsOf(...pids: readonly number[]): readonly number[] {
   return found;
 }
 
+/** Processes whose working folder this is. */
+export function processesIn(folder: string): readonly number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => linkOf(pid, "cwd") === folder);
+}
+
 /** Path of the program a process runs, or null when it is gone or not ours to read. */
 export function executableOf(pid: number): string | null {
+  return linkOf(pid, "exe");
+}
+
+function linkOf(pid: number, name: "cwd" | "exe"): string | null {
   try {
-    return readlinkSync(`/proc/${String(pid)}/exe`);
+    return readlinkSync(`/proc/${String(pid)}/${name}`);
   } catch {
     return null;
   }

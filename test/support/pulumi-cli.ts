@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
-import { killQuietly } from "./process-tree.ts";
+import { killQuietly, processesIn } from "./process-tree.ts";
 import { readEvents, type PulumiEvent } from "./pulumi-events.ts";
 
 /** The real Pulumi CLI on a project of its own in a temporary folder: file backend, own PULUMI_HOME, passphrase "". */
@@ -197,17 +197,10 @@ export class PulumiProject {
 
   /** Deletes the folder; what was declared must have been destroyed before. */
   async remove(): Promise<void> {
-    // The language host of a CLI that was killed looks for it only every five minutes.
-    for (const pid of await processesIn(this.folder)) killQuietly(pid);
+    // Plugins run in the project's folder, and nothing else does. The language host of a CLI that was killed looks for it only every five minutes.
+    for (const pid of processesIn(this.folder)) killQuietly(pid);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-/** Plugins run in the project's folder, and nothing else does. */
-async function processesIn(folder: string): Promise<readonly number[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
-  return pids.filter((_, index) => folders[index] === folder).map(Number);
 }
 
 function projectFile(name: string): string {

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killQuietly } from "../test/support/process-tree.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { descendantsOf, killQuietly, startOf } from "../test/support/process-tree.ts";
 import { demandGoingOn } from "./interruption.ts";
 
 /** How a running server was started: enough to start it again by hand. */
@@ -24,11 +25,15 @@ export function recipeOf(pid: number): Recipe {
   return { argv, environment, config: readFileSync(argv.at(-1) ?? "", "utf8") };
 }
 
-/**
- * `vllm serve MODEL --config F` by hand until a completion answers.
- * @returns seconds from spawn to the answer; the server is ended before it returns
- */
-export async function bareStart(recipe: Recipe, port: number, model: string): Promise<number> {
+export interface BareStart {
+  /** From spawn to the answer of a completion. */
+  readonly startSeconds: number;
+  /** From SIGTERM, as by hand, until nothing of it lives. */
+  readonly stopSeconds: number;
+}
+
+/** `vllm serve MODEL --config F` by hand until a completion answers, then ended. */
+export async function bareStart(recipe: Recipe, port: number, model: string): Promise<BareStart> {
   const folder = mkdtempSync(join(tmpdir(), "bare-"));
   const config = join(folder, "serve.yaml");
   writeFileSync(config, recipe.config);
@@ -41,19 +46,36 @@ export async function bareStart(recipe: Recipe, port: number, model: string): Pr
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
-    for (;;) {
+    await answered(port, model, () => child.exitCode === null && child.signalCode === null);
+    const startSeconds = (performance.now() - begin) / 1000;
+    const all = descendantsOf(child.pid ?? 0).map((pid) => ({ pid, start: startOf(pid) }));
+    const asked = performance.now();
+    child.kill("SIGTERM");
+    await ended;
+    while (all.some(({ pid, start }) => start !== "" && startOf(pid) === start)) {
       demandGoingOn();
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error("the bare start ended before it answered");
-      if (await answers(port, model)) return (performance.now() - begin) / 1000;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await delay(20);
     }
+    return { startSeconds, stopSeconds: (performance.now() - asked) / 1000 };
   } finally {
     child.kill("SIGTERM");
     await ended;
     // Its own group: what a leader that failed may have left.
     if (child.pid !== undefined) killQuietly(-child.pid);
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits for a completion. Fails when the server does not live any more. */
+export async function answered(
+  port: number,
+  model: string,
+  lives: () => boolean = () => true,
+): Promise<void> {
+  while (!(await answers(port, model))) {
+    demandGoingOn();
+    if (!lives()) throw new Error("the server ended before it answered");
+    await delay(20);
   }
 }
 

@@ -1,5 +1,6 @@
-import { realVllm, standIn } from "./candidates.ts";
+import { realVllm, standIn, type Candidate } from "./candidates.ts";
 import { measureFleet } from "./fleet.ts";
+import { measureEnding } from "./ending.ts";
 import { endOnInterruption } from "./interruption.ts";
 import { machineFacts } from "./machine.ts";
 import { measureRefresh } from "./refresh.ts";
@@ -7,13 +8,14 @@ import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
 
 /**
- * node bench/run.ts [stand-in] [real] [verbs] [refresh] [fleet] [--servers N] [--hosts N] [--delay MS] [--repetitions N]: prints Markdown. Without a part: all.
+ * node bench/run.ts [stand-in] [real] [ends] [verbs] [refresh] [fleet] [--servers N] [--hosts N] [--delay MS] [--repetitions N]: prints Markdown. Without a part: all.
  * Each part measures its peer in the same run.
  */
 
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
-  "stand-in": () => measured(standIn(), 5),
-  real: () => measured(realVllm(), 3),
+  "stand-in": () => measured(standIn(), (candidate) => measureStart(candidate, 5)),
+  real: () => measured(realVllm(), (candidate) => measureStart(candidate, 3)),
+  ends: () => measured(standIn(), (candidate) => measureEnding(candidate, option("repetitions", 5))),
   verbs: measureVerbs,
   refresh: () =>
     measureRefresh({
@@ -25,10 +27,13 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
 };
 
-async function measured(making: ReturnType<typeof standIn>, repetitions: number): Promise<string> {
+async function measured(
+  making: Promise<Candidate>,
+  measure: (candidate: Candidate) => Promise<string>,
+): Promise<string> {
   const candidate = await making;
   try {
-    return await measureStart(candidate, repetitions);
+    return await measure(candidate);
   } finally {
     candidate.remove();
   }

@@ -43,7 +43,7 @@ export async function measureStart(candidate: Candidate, repetitions: number): P
     const ups: MeasuredUp[] = [];
     const floors: FloorUp[] = [];
     for (let turn = 0; turn < repetitions; turn += 1) {
-      bare.push(await bareStart(recipe, candidate.port, candidate.model));
+      bare.push((await bareStart(recipe, candidate.port, candidate.model)).startSeconds);
       floors.push(await floorUp(floor));
       ups.push(await measuredUp(bed));
       demandOk(await bed.project.destroy(), "destroy");

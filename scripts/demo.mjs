@@ -78,7 +78,7 @@ try {
     refresh.stdout.includes("its supervisor is gone and processes are left"),
   );
   const plan = await host.pulumi("preview");
-  check("preview tells what up will do", plan.stdout.includes("restart: its supervisor is gone"));
+  check("preview tells what up will do", plan.stdout.includes("restart: status: its supervisor is gone"));
 
   step("pulumi up heals it: the orphans are ended first, then one server is started");
   const healed = await host.pulumi("up");

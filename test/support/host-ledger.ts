@@ -63,9 +63,8 @@ export async function takeAwayOfTheDead(run: string | null = null): Promise<numb
   for (const name of names) {
     const [pid, start] = name.replace(".json", "").split("-");
     const isOver = (): boolean => startOf(Number(pid)) !== start;
-    const text = quietly(() => readFileSync(join(LEDGERS, name), "utf8"), null);
-    if (text === null) continue;
-    const ledger: Ledger = JSON.parse(text);
+    const ledger = read(name);
+    if (ledger === null) continue;
     if (run !== null && ledger.run === run) {
       await until(isOver);
       if (!isOver()) killQuietly(Number(pid));
@@ -77,6 +76,15 @@ export async function takeAwayOfTheDead(run: string | null = null): Promise<numb
     dead += 1;
   }
   return dead;
+}
+
+/** null: gone, or in a form that this version does not know. */
+function read(name: string): Ledger | null {
+  const found: Partial<Ledger> | null = quietly(
+    () => JSON.parse(readFileSync(join(LEDGERS, name), "utf8")),
+    null,
+  );
+  return Array.isArray(found?.traces) ? { run: found.run ?? null, traces: found.traces } : null;
 }
 
 function write(): void {

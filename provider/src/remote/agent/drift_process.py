@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import environment, paths, records, run_record
+from agent import environment, paths, records, run_record, secret_hash
 from agent.registry import Server
 
 _HASH_DIGITS = 8
@@ -114,9 +114,9 @@ def _fits(noted: Any) -> bool:
 
 
 def _declared(server: Server) -> set[str]:
-    kept = records.read_json(paths.server_folder(server.server_id) / "secrets.json")
+    kept = secret_hash.kept(server.server_id)
     given = (server.launch or {}).get("environment")
-    return {name for found in (kept, given) if isinstance(found, dict) for name in found}
+    return {*kept, *(given if isinstance(given, dict) else ())}
 
 
 def _kind(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:

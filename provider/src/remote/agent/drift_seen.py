@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent import drift_config, drift_listen, drift_overlay, drift_process, paths, records
+from agent import drift_config, drift_listen, drift_overlay, drift_process, secret_hash
 from agent.registry import Server
 
 NONE: dict[str, Any] = {
@@ -35,6 +35,5 @@ def _secrets(server: Server, wanted: dict[str, str]) -> list[str]:
     """Names of the secrets that the server was not started with as they are wanted."""
     if server.launch is None:
         return []
-    kept = records.read_json(paths.server_folder(server.server_id) / "secrets.json")
-    started = kept if isinstance(kept, dict) else {}
+    started = secret_hash.kept(server.server_id)
     return sorted(name for name in {*started, *wanted} if started.get(name) != wanted.get(name))

@@ -21,8 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Optional
 
-from agent import accounts, events, lock, paths
-from agent.failure import AgentFailure
+from agent import accounts, lock, paths
 
 # Several hosts on one kernel that share neither ports nor GPUs (test beds, chroots) can have a turn each.
 SCOPE_VARIABLE = "PULUMI_VLLM_HOST_SCOPE"
@@ -44,28 +43,15 @@ def held(client: str, wait_seconds: float) -> Iterator[None]:
     in all; raises HOST_LOCKED naming the holder then."""
     end = time.monotonic() + wait_seconds
     with lock.held(file(), client, wait_seconds):
-        with _take(end, wait_seconds) as held_socket, _answering(held_socket, client):
+        taken = lock.wait_for(_try, _holder, _WORDS, end, wait_seconds)
+        with taken as held_socket, _answering(held_socket, client):
             yield
 
 
-def _take(end: float, wait_seconds: float) -> socket.socket:
-    told: Optional[str] = None
-    while True:
-        taken = _try()
-        if taken is not None:
-            return taken
-        holder = _holder()
-        if time.monotonic() >= end:
-            raise AgentFailure(
-                "HOST_LOCKED",
-                f"Cannot start on this host now: another start has its turn, {holder}, waited {wait_seconds:.0f} s",
-                change="wait for it to finish, then try again",
-                retryable=True,
-            )
-        if holder != told:
-            events.emit({"event": "waiting", "reason": f"turn of this host, {holder}"})
-            told = holder
-        time.sleep(lock.POLL_SECONDS)
+_WORDS = lock.Words(
+    waiting="turn of this host,",
+    refusal="Cannot start on this host now: another start has its turn,",
+)
 
 
 def name() -> bytes:

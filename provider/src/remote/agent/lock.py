@@ -7,14 +7,16 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional, TypeVar
 
 from agent import events, processes, records
 from agent.failure import AgentFailure
 
 POLL_SECONDS = 0.2
+T = TypeVar("T")
 
 
 @contextmanager
@@ -67,22 +69,47 @@ def forget_dead_holder(path: os.PathLike[str]) -> None:
 
 
 def _take(place: Path, record: Path, wait_seconds: float) -> int:
-    end = time.monotonic() + wait_seconds
+    return wait_for(
+        lambda: _try(place),
+        lambda: describe_holder(record),
+        Words(waiting="lock", refusal=f"Cannot lock {place}:"),
+        time.monotonic() + wait_seconds,
+        wait_seconds,
+    )
+
+
+@dataclass(frozen=True)
+class Words:
+    """What stands before the holder's name while somebody waits, and when that was in vain."""
+
+    waiting: str
+    refusal: str
+
+
+def wait_for(
+    attempt: Callable[[], Optional[T]],
+    holder_of: Callable[[], str],
+    words: Words,
+    end: float,
+    wait_seconds: float,
+) -> T:
+    """What `attempt` gets once it gets it. Tells "waiting" with each new holder; raises HOST_LOCKED naming the holder
+    at `end` (monotonic clock), which is `wait_seconds` after the wait began."""
     told: Optional[str] = None
     while True:
-        descriptor = _try(place)
-        if descriptor is not None:
-            return descriptor
-        holder = describe_holder(record)
+        taken = attempt()
+        if taken is not None:
+            return taken
+        holder = holder_of()
         if time.monotonic() >= end:
             raise AgentFailure(
                 "HOST_LOCKED",
-                f"Cannot lock {place}: {holder}, waited {wait_seconds:.0f} s",
+                f"{words.refusal} {holder}, waited {wait_seconds:.0f} s",
                 change="wait for it to finish, then try again",
                 retryable=True,
             )
         if holder != told:
-            events.emit({"event": "waiting", "reason": f"lock {holder}"})
+            events.emit({"event": "waiting", "reason": f"{words.waiting} {holder}"})
             told = holder
         time.sleep(POLL_SECONDS)
 

@@ -74,7 +74,7 @@ def _no_system_units(sudo: str) -> Optional[str]:
     if sudo == "never":
         return f'host.sudo is "never" and {_me()} is not root'
     for program in ("systemctl", "install", "rm"):
-        told = command.run(["/usr/bin/env", "sudo", "-n", "-l", program], _environment(), _SECONDS)
+        told = command.run(["/usr/bin/env", "sudo", "-n", "-l", program], systemctl.ENVIRONMENT, _SECONDS)
         if told.code != 0:
             return f"sudo does not let {_me()} run {program} without a password ({systemctl.last_line(told)})"
     kind = _file_system(paths.state_root())
@@ -94,7 +94,7 @@ def _no_user_units(_sudo: str) -> Optional[str]:
         return None
     # Without it systemd ends everything of the user with the last login, and starts nothing at boot.
     told = command.run(
-        ["/usr/bin/env", "loginctl", "--no-ask-password", "enable-linger"], _environment(), _SECONDS
+        ["/usr/bin/env", "loginctl", "--no-ask-password", "enable-linger"], systemctl.ENVIRONMENT, _SECONDS
     )
     if told.code == 0:
         return None
@@ -121,7 +121,7 @@ def _no_systemd() -> Optional[str]:
     # Source: sd_booted(3).
     if not os.path.isdir("/run/systemd/system"):
         return "systemd does not run this host"
-    told = command.run(["/usr/bin/env", "systemctl", "--version"], _environment(), _SECONDS)
+    told = command.run(["/usr/bin/env", "systemctl", "--version"], systemctl.ENVIRONMENT, _SECONDS)
     found = re.match(r"systemd (\d+)", told.stdout)
     if found is None:
         return f"systemctl does not tell its version ({systemctl.last_line(told)})"
@@ -148,7 +148,3 @@ def _file_system(path: Path) -> str:
 
 def _me() -> str:
     return accounts.name_of(os.getuid())
-
-
-def _environment() -> dict[str, str]:
-    return {"PATH": systemctl.PATH, "LC_ALL": "C"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 from pathlib import Path
 from typing import Any, Optional
 
@@ -17,6 +16,7 @@ from agent import (
     records,
     restart_policy,
     run_record,
+    secret_hash,
     token_probe,
     unit_seen,
 )
@@ -118,11 +118,7 @@ def _secrets_match(server: Server, folder: Path, wanted: dict[str, str]) -> Opti
     if server.launch is None:
         return None
     kept = records.read_json(folder / "secrets.json") or {}
-    return hmac.compare_digest(_canonical(kept), _canonical(wanted))
-
-
-def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode("ascii")
+    return hmac.compare_digest(secret_hash.canonical(kept), secret_hash.canonical(wanted))
 
 
 def _log_path(server: Server) -> Optional[str]:

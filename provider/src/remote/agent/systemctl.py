@@ -11,7 +11,8 @@ from agent.failure import AgentFailure
 
 _SHOW_SECONDS = 15.0
 _CHANGE_SECONDS = 120.0
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# For programs of the system, whose words are read.
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def _run(scope: Scope, words: Sequence[str], seconds: float) -> command.Outcome:
-    environment = {"PATH": PATH, "LC_ALL": "C"}
+    environment = dict(ENVIRONMENT)
     if scope.is_user:
         # A command over SSH is no login everywhere, and only a login sets it.
         environment["XDG_RUNTIME_DIR"] = f"/run/user/{os.getuid()}"

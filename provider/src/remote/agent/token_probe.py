@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import paths, probe, records
+from agent import probe, secret_hash
 from agent.http_call import Endpoint, NoAnswer
 from agent.probe import WrongAnswer
 from agent.registry import Server
@@ -43,8 +43,7 @@ def ask(server: Server) -> Optional[dict[str, Any]]:
     if ready is None or launch is None or listen is None or ready.get("probe") in (None, "health"):
         return None
     names = ready.get("modelNames") or launch["servedModelNames"]
-    kept = records.read_json(paths.server_folder(server.server_id) / "secrets.json")
-    key = kept.get("VLLM_API_KEY") if isinstance(kept, dict) else None
+    key = secret_hash.kept(server.server_id).get("VLLM_API_KEY")
     endpoint = Endpoint(reachable_address(listen["address"]), listen["port"], key)
     before = _work(endpoint)
     try:

@@ -11,8 +11,8 @@ from typing import Any, Optional
 from agent import paths, processes, systemctl, unit_names
 
 _PROPERTIES = (
-    *("LoadState", "ActiveState", "SubState", "Result", "MainPID", "ControlPID", "ControlGroup"),
-    *("UnitFileState", "NeedDaemonReload", "FragmentPath", "DropInPaths"),
+    *("LoadState", "ActiveState", "Result", "UnitFileState"),
+    *("MainPID", "ControlPID", "ControlGroup"),
 )
 # Of a unit in one of these, systemd will do something by itself.
 _ACTED_ON = ("active", "activating", "deactivating", "reloading")
@@ -92,16 +92,12 @@ def _unit(server_id: str, shown: Mapping[str, str]) -> dict[str, Any]:
         "name": unit_names.service(server_id),
         "loadState": shown.get("LoadState", "not-found"),
         "activeState": shown.get("ActiveState", "inactive"),
-        "subState": shown.get("SubState", "dead"),
         "result": shown.get("Result", ""),
         "mainPid": int(shown.get("MainPID") or 0),
         # Of unit.sh while it prepares a start, or says how one ended.
         "controlPid": int(shown.get("ControlPID") or 0),
         "controlGroup": shown.get("ControlGroup", ""),
         "unitFileState": shown.get("UnitFileState", ""),
-        "needsReload": shown.get("NeedDaemonReload") == "yes",
-        "fragment": shown.get("FragmentPath", ""),
-        "dropIns": shown.get("DropInPaths", "").split(),
     }
 
 

@@ -30,7 +30,7 @@ def render(plan: Plan, folder: Path, service: str) -> str:
 def note(server_id: str) -> None:
     """Has it note the shared memory of what runs now: one that died before the timer's first look would leave it behind."""
     script = unit_text.script_path(paths.server_folder(server_id))
-    command.run(["/bin/sh", str(script), "note"], {"PATH": systemctl.PATH, "LC_ALL": "C"}, _SECONDS)
+    command.run(["/bin/sh", str(script), "note"], systemctl.ENVIRONMENT, _SECONDS)
 
 
 def _file(name: str) -> str:

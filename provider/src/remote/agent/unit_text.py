@@ -74,9 +74,7 @@ def _service(plan: Plan, place: Place, timer: str) -> list[str]:
         f"ExecCondition={script} allowed",
         f"ExecStartPre={script} prepare",
         "ExecStart="
-        + " ".join(
-            [_program(plan.command.executable), *(_argument(word) for word in plan.command.arguments)]
-        ),
+        + " ".join([_word(plan.command.executable), *(_argument(word) for word in plan.command.arguments)]),
         f"ExecStopPost={script} ended",
         f"StandardOutput=append:{_plain(str(folder / 'logs' / 'current.log'))}",
         "StandardError=inherit",
@@ -133,13 +131,8 @@ def _argument(text: str) -> str:
     return f'"{_escaped(text)}"'
 
 
-def _program(path: str) -> str:
-    """Variables are not looked for in the program's own path."""
-    return f'"{_escaped(path)}"'.replace("$$", "$")
-
-
 def _word(text: str) -> str:
-    """One word of a list of words: there are no variables in it."""
+    """One word where no variables are looked for: of a list, or the program of a command line."""
     return f'"{_escaped(text)}"'.replace("$$", "$")
 
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repositoryFolder } from "../scripts/places.mjs";
 import { TINY_LLAMA, writeCheckpoint } from "../test/support/checkpoints.ts";
-import { freePort } from "../test/support/sshd.ts";
+import { freePort } from "../test/support/free-port.ts";
 import { layOutStandIn } from "../test/support/stand-in.ts";
 
 /** A vLLM to measure with, and what is declared of it. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { TINY_LLAMA, writeCheckpoint } from "../test/support/checkpoints.ts";
 import { startCutProxy, type CutProxy } from "../test/support/cut-proxy.ts";
 import { endByForce, processesOfHosts, type HostProcess } from "../test/support/host-processes.ts";
-import { freePort, startSshd, type Sshd } from "../test/support/sshd.ts";
+import { freePort } from "../test/support/free-port.ts";
+import { startSshd, type Sshd } from "../test/support/sshd.ts";
 import { layOutStandIn } from "../test/support/stand-in.ts";
 
 /** Hosts on 127.0.0.2 and up: one sshd and one HOME each, the stand-in vLLM without GPUs. */

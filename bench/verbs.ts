@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { KIMI_CONFIG, KIMI_HF_QUANT_CONFIG, writeCheckpoint } from "../test/support/checkpoints.ts";
 import { gpuHost, type GpuHost } from "../test/support/gpu-host.ts";
-import { freePort } from "../test/support/sshd.ts";
+import { freePort } from "../test/support/free-port.ts";
 import { floorProgram, floorProject } from "./floor.ts";
 import { load } from "./machine.ts";
 import { inTurn, type Verb } from "./peers.ts";

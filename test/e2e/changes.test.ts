@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import type { PulumiResult } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /** What a change of an input does to a server that runs. */
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Hand, runningServers, urlOf, type Running } from "../support/changes-by-hand";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import type { PulumiResult } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 import { layOutStandIn } from "../support/stand-in";
 
 /** One server for each thing that can be changed on a host past the tool; all are looked at and repaired together. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KIMI_CONFIG, KIMI_HF_QUANT_CONFIG, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /** The incident the product exists for, told by the real CLI over the real sshd; vLLM and the eight GPUs are the stand-in's. */
 

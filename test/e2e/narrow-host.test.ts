@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeBed, type Bed } from "../support/bed";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import type { PulumiResult } from "../support/pulumi-cli";
-import { freePort, startSshd, type Sshd } from "../support/sshd";
+import { freePort } from "../support/free-port";
+import { startSshd, type Sshd } from "../support/sshd";
 import { layOutStandIn } from "../support/stand-in";
 
 /** Several servers on one host that lets few sessions in: one connection, few commands, and no secret on any command line. */

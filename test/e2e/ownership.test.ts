@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /** Whose server it is, when resources get other names, are replaced, or drop out of the state. */
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /** A server that dies while no CLI runs is its supervisor's business. */
 

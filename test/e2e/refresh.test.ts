@@ -5,7 +5,8 @@ import { makeBed, type Bed } from "../support/bed";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { endByForce, processesOfHosts } from "../support/host-processes";
 import type { StateResource } from "../support/pulumi-cli";
-import { freePort, startSshd, type Sshd } from "../support/sshd";
+import { freePort } from "../support/free-port";
+import { startSshd, type Sshd } from "../support/sshd";
 import { layOutStandIn } from "../support/stand-in";
 
 /** Twelve servers, six on each of two hosts, refreshed together by the real CLI. */

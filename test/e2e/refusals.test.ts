@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 let bed: GpuHost;
 let tiny: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { PulumiProject } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /** Two people, two projects, one host. */
 

@@ -3,7 +3,7 @@ import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { note, takeAway, type Trace } from "../support/host-ledger";
 import { makeNetwork, type HostNetwork } from "../support/host-network";
 import type { PulumiResult } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 import { makeSystemdHost, type HostPlan, type SystemdHost } from "../support/systemd-host";
 import { PLACES, USERS, type Place } from "./places";
 import { siteOnLoopback, siteOnMachine, type Site, type SiteProcess } from "./site";

@@ -3,7 +3,7 @@ import { note, takeAway, type Trace } from "../support/host-ledger";
 import { makeNetwork } from "../support/host-network";
 import { filesIn } from "../support/inside-host";
 import { PulumiProject } from "../support/pulumi-cli";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 import { makeSystemdHost, type HostUser, type SystemdHost } from "../support/systemd-host";
 import type { Inputs, Outputs } from "./fleet";
 import { siteOnMachine, type Site } from "./site";

@@ -4,7 +4,7 @@ import { KIMI_CONFIG, KIMI_HF_QUANT_CONFIG, writeCheckpoint } from "./checkpoint
 import { eventually } from "./eventually.ts";
 import { gpuHost, type GpuHost } from "./gpu-host.ts";
 import type { PulumiResult } from "./pulumi-cli.ts";
-import { freePort } from "./sshd.ts";
+import { freePort } from "./free-port.ts";
 
 /** The incident's machine for the demo: the eight-GPU host of the tests, with Pulumi's output passed through as it comes. */
 export class DemoHost {

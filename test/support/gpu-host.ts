@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeBed, type Bed } from "./bed.ts";
 import { TINY_LLAMA, writeCheckpoint } from "./checkpoints.ts";
-import { freePort } from "./sshd.ts";
+import { freePort } from "./free-port.ts";
 import { layOutStandIn } from "./stand-in.ts";
 
 /** A host of one's own with the stand-in vLLM and eight stand-in GPUs. */

@@ -1,6 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { descendantsOf, executableOf, killQuietly, startOf } from "./process-tree.ts";
@@ -223,17 +222,4 @@ function followLog(child: ChildProcess): Log {
     });
   });
   return { text: () => text, logged, ended };
-}
-
-/** A port nobody listens on right now. */
-export async function freePort(address: string): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, address, resolve);
-  });
-  const bound = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (bound === null || typeof bound === "string") throw new Error("no port");
-  return bound.port;
 }

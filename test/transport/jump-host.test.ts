@@ -5,7 +5,8 @@ import { connect } from "../../provider/src/ssh/connect";
 import { resolveTarget } from "../../provider/src/ssh/resolve-target";
 import { hostSpec, runOn, runOnce, specOf, temporaryFolder } from "../support/ssh-hosts";
 import { startSshServer } from "../support/ssh-server";
-import { freePort, startSshd, type Sshd } from "../support/sshd";
+import { freePort } from "../support/free-port";
+import { startSshd, type Sshd } from "../support/sshd";
 
 const folder = temporaryFolder();
 let bastion: Sshd;

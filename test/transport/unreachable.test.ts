@@ -2,7 +2,8 @@ import { createServer, type Server } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startCutProxy, type CutProxy } from "../support/cut-proxy";
 import { runOnce, specOf, temporaryFolder } from "../support/ssh-hosts";
-import { freePort, startSshd, type Sshd } from "../support/sshd";
+import { freePort } from "../support/free-port";
+import { startSshd, type Sshd } from "../support/sshd";
 
 const home = temporaryFolder();
 let sshd: Sshd;

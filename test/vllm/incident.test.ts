@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeBed, type Bed } from "../support/bed";
 import { FP8_KV_CACHE, TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 
 /**
  * The incident with nothing stood in for: the real CLI, the real sshd, the real vLLM 0.32.0 (CPU build).

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { killQuietly } from "../support/process-tree";
-import { freePort } from "../support/sshd";
+import { freePort } from "../support/free-port";
 import { mappedShm, sessionOf } from "./observations-proc";
 
 /** A vLLM to look at: the real one or the stand-in. */

@@ -2,6 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { descendantsOf, executableOf, killQuietly, startOf } from "./process-tree.ts";
 
 /** A plain module: vitest suites and the demo script (Node's type stripping) both use it. */

@@ -4,37 +4,45 @@ import type { FailureCause } from "./diagnose/causes";
  * Every way an operation can fail. Match on these, never on text.
  * Causes of a failed vLLM start have their own closed list (diagnose/causes.ts) and come inside START_FAILED.
  */
-export type ErrorCode =
-  | "INPUT_INVALID"
-  | "HOST_UNREACHABLE"
-  | "HOST_KEY_UNKNOWN"
-  | "HOST_KEY_CHANGED"
-  | "HOST_KEY_REVOKED"
-  | "AUTHENTICATION_FAILED"
-  | "CONNECTION_LOST"
-  | "PYTHON_MISSING"
-  | "PYTHON_TOO_OLD"
-  | "AGENT_REPLY_BROKEN"
-  | "AGENT_DEADLINE"
-  | "AGENT_CRASHED"
-  | "DISK_FULL"
-  | "PERMISSION_DENIED"
-  | "VLLM_NOT_FOUND"
-  | "FLAG_UNKNOWN"
-  | "CHECKPOINT_NOT_FOUND"
-  | "CONFIG_PATCH_REJECTED"
-  | "GPU_NOT_FOUND"
-  | "GPUS_NOT_FREE"
-  | "PORT_IN_USE"
-  | "PORT_LOST"
-  | "HOST_LOCKED"
-  | "CHANGED_MEANWHILE"
-  | "OWNED_BY_ANOTHER"
-  | "START_FAILED"
-  | "START_TIMEOUT"
-  | "STOP_INCOMPLETE"
-  | "GPU_MEMORY_HELD"
-  | "SERVER_REPLACED";
+export const ERROR_CODES = [
+  "INPUT_INVALID",
+  "HOST_UNREACHABLE",
+  "HOST_KEY_UNKNOWN",
+  "HOST_KEY_CHANGED",
+  "HOST_KEY_REVOKED",
+  "AUTHENTICATION_FAILED",
+  "CONNECTION_LOST",
+  "PYTHON_MISSING",
+  "PYTHON_TOO_OLD",
+  "AGENT_REPLY_BROKEN",
+  "AGENT_DEADLINE",
+  "AGENT_CRASHED",
+  "DISK_FULL",
+  "PERMISSION_DENIED",
+  "VLLM_NOT_FOUND",
+  "FLAG_UNKNOWN",
+  "CHECKPOINT_NOT_FOUND",
+  "CONFIG_PATCH_REJECTED",
+  "GPU_NOT_FOUND",
+  "GPUS_NOT_FREE",
+  "PORT_IN_USE",
+  "PORT_LOST",
+  "HOST_LOCKED",
+  "CHANGED_MEANWHILE",
+  "OWNED_BY_ANOTHER",
+  "MANAGER_UNAVAILABLE",
+  "SERVICE_MANAGER_FAILED",
+  "START_FAILED",
+  "START_TIMEOUT",
+  "STOP_INCOMPLETE",
+  "GPU_MEMORY_HELD",
+  "SERVER_REPLACED",
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(text);
+}
 
 export interface ErrorDetails {
   readonly code: ErrorCode;

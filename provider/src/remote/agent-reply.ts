@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { VllmServerError } from "../core/errors";
-import { isErrorCode } from "./error-code";
+import { isErrorCode, VllmServerError } from "../core/errors";
 import { LineReader } from "./line-reader";
 import { agentEventSchema, PROTOCOL_VERSION, type AgentEvent } from "./protocol";
 import { withoutSecrets } from "./request-secrets";

@@ -43,7 +43,10 @@ const unitFilesOf = (name: string): readonly string[] =>
   place.unitFiles("eve").filter((path) => path.includes(`pulumi-vllm-${idOf(name).serverId}`));
 
 beforeAll(async () => {
-  place = await makeOneMachine("gpu3", [{ name: "eve", sudo: true, linger: true }, { name: "dan" }]);
+  place = await makeOneMachine({
+    name: "gpu3",
+    users: [{ name: "eve", sudo: true, linger: true }, { name: "dan" }],
+  });
   empty = traces();
   const thrifty = await place.server("eve");
   servers = {

@@ -4,7 +4,7 @@ import { makeNetwork } from "../support/host-network";
 import { filesIn } from "../support/inside-host";
 import { PulumiProject } from "../support/pulumi-cli";
 import { freePort } from "../support/free-port";
-import { makeSystemdHost, type HostUser, type SystemdHost } from "../support/systemd-host";
+import { makeSystemdHost, type HostPlan, type SystemdHost } from "../support/systemd-host";
 import type { Inputs, Outputs } from "./fleet";
 import { siteOnMachine, type Site } from "./site";
 
@@ -24,14 +24,9 @@ export interface OneMachine {
   close(): Promise<void>;
 }
 
-/** @param shows folders of this machine that it sees at the same path, read-only */
-export async function makeOneMachine(
-  name: string,
-  users: readonly HostUser[],
-  shows: readonly string[] = [],
-): Promise<OneMachine> {
+export async function makeOneMachine(plan: HostPlan): Promise<OneMachine> {
   const network = await makeNetwork();
-  const machine = await makeSystemdHost({ name, users, shows }, network).catch(async (error: unknown) => {
+  const machine = await makeSystemdHost(plan, network).catch(async (error: unknown) => {
     await network.close();
     throw error;
   });
@@ -46,7 +41,7 @@ export async function makeOneMachine(
     return made;
   };
   const sites = new Map(
-    ["root", ...users.map((user) => user.name)].map((user) => [user, siteOnMachine(machine, user)]),
+    ["root", ...plan.users.map((user) => user.name)].map((user) => [user, siteOnMachine(machine, user)]),
   );
   const site = (user: string): Site => {
     const found = sites.get(user);

@@ -17,7 +17,7 @@ const apiServers = (): number =>
 const gpusOf = (seen: readonly Outputs[]): readonly unknown[] => seen.map(({ gpuUuids }) => gpuUuids).flat();
 
 beforeAll(async () => {
-  place = await makeOneMachine("gpu4", [{ name: "ann", sudo: true }, { name: "cid" }]);
+  place = await makeOneMachine({ name: "gpu4", users: [{ name: "ann", sudo: true }, { name: "cid" }] });
   other = await place.anotherProject();
   empty = traces();
   servers = {

@@ -9,9 +9,7 @@ chown -R 0:0 "$root/etc/ssh" "$root/etc/sudoers.d"
 chmod 600 "$root"/etc/ssh/ssh_host_*_key
 printf 'UseDNS no\nMaxStartups 200\nLogLevel VERBOSE\n' >>"$root/etc/ssh/sshd_config"
 
-# A user's last logout would take away the shared memory of their servers, some seconds later: no count of it could be told before.
-mkdir -p "$root/etc/systemd/logind.conf.d" "$root/var/lib/systemd/linger"
-printf '[Login]\nRemoveIPC=no\n' >"$root/etc/systemd/logind.conf.d/keep-shared-memory.conf"
+mkdir -p "$root/var/lib/systemd/linger"
 while read -r name sudo linger; do
   [ "$name" = root ] || chroot "$root" useradd --create-home --shell /bin/bash "$name"
   if [ "$sudo" = yes ]; then

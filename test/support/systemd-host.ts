@@ -44,6 +44,11 @@ export interface HostPlan {
   readonly users: readonly HostUser[];
   /** Folders of this machine that the host sees at the same path, read-only. */
   readonly shows?: readonly string[];
+  /**
+   * logind's RemoveIPC=: the last logout of a user takes their shared memory away, some seconds later. Debian's default is true;
+   * here it is false, since else nobody could count what a server has.
+   */
+  readonly removesIpc?: boolean;
 }
 
 /** Where prepare-host.sh installs the stand-in vLLM. */
@@ -112,6 +117,7 @@ function layOutGiven(folder: string, plan: HostPlan, key: string, hostKey: strin
     "etc/ssh/ssh_host_ed25519_key": readFileSync(hostKey, "utf8"),
     "etc/ssh/ssh_host_ed25519_key.pub": readFileSync(`${hostKey}.pub`, "utf8"),
     "etc/sudoers.d/README": "",
+    "etc/systemd/logind.conf.d/ipc.conf": `[Login]\nRemoveIPC=${plan.removesIpc === true ? "yes" : "no"}\n`,
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(given, "files", path)), { recursive: true });

@@ -8,11 +8,7 @@ const AGENT = join(import.meta.dirname, "../../provider/src/remote/agent");
 /** What the agent's modules say where a code stands: the first argument of a failure. */
 const raised = readdirSync(AGENT)
   .filter((name) => name.endsWith(".py"))
-  .flatMap((name) => [
-    ...readFileSync(join(AGENT, name), "utf8").matchAll(
-      /AgentFailure\(\s*"([A-Z_]+)"/g,
-    ),
-  ])
+  .flatMap((name) => [...readFileSync(join(AGENT, name), "utf8").matchAll(/AgentFailure\(\s*"([A-Z_]+)"/g)])
   .map((match) => match[1] ?? "");
 
 describe("the error codes", () => {

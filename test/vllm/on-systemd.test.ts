@@ -55,7 +55,11 @@ beforeAll(async () => {
     },
   ).trim();
   // Debian's own Python is in the image.
-  place = await makeOneMachine("gpu5", [], [environment, ...(python === "/usr" ? [] : [python])]);
+  place = await makeOneMachine({
+    name: "gpu5",
+    users: [],
+    shows: [environment, ...(python === "/usr" ? [] : [python])],
+  });
   writeCheckpoint(insidePath(place.machine, "/srv/tiny-bfloat16"), {
     "config.json": { ...TINY_LLAMA, quantization_config: FP8_KV_CACHE },
   });

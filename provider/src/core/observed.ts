@@ -170,8 +170,18 @@ const checkpointSchema = z.union([
     files: z.record(z.string(), z.string().nullable()),
     weightFiles: z.number(),
     weightBytes: z.number(),
+    /** Of a downloaded one: 40 hex digits. */
+    revision: z.string().nullable().default(null),
+    /** "checkpoints/<key>", where it was looked for by that. */
+    wish: z.string().optional(),
   }),
-  z.object({ found: z.literal(false), path: z.string(), reason: z.string() }),
+  z.object({
+    found: z.literal(false),
+    /** Of a downloaded one "org/name@revision": there is none. */
+    path: z.string(),
+    reason: z.string(),
+    wish: z.string().optional(),
+  }),
 ]);
 export type CheckpointSeen = z.infer<typeof checkpointSchema>;
 

@@ -3,13 +3,12 @@ import type { JsonObject, JsonValue } from "./json";
 /** What a user declared, parsed and with every default filled in (parse-inputs.ts makes it). Immutable; secrets are plain here. */
 export interface Spec {
   readonly host: HostSpec;
-  readonly model: { readonly path: string };
+  readonly model: ModelSpec;
   /** vLLM's own names; "auto" leaves the checkpoint's wish alone. */
   readonly kvCacheDtype: string;
   readonly quantizationConfigOverrides: JsonObject;
   readonly configOverrides: JsonObject;
-  /** null: `vllm` of the user's login environment on the host. */
-  readonly vllm: { readonly executable: string | null };
+  readonly vllm: VllmSpec;
   /** camelCase names of vLLM's flags, only those that were given. */
   readonly engine: EngineSpec;
   /** vLLM's long names without dashes in front, only those that were given. */
@@ -22,7 +21,61 @@ export interface Spec {
   readonly service: ServiceSpec;
   readonly readiness: { readonly probe: ProbeKind };
   readonly timeouts: Timeouts;
-  readonly onDelete: { readonly unreachableHost: "fail" | "forget" };
+  readonly onDelete: { readonly unreachableHost: "fail" | "forget"; readonly model: "keep" | "purge" };
+}
+
+export type ModelSpec = LocalModel | HubModel;
+
+/** A folder on the host. */
+export interface LocalModel {
+  readonly kind: "local";
+  readonly path: string;
+  readonly verify: VerifyDepth;
+}
+
+/** A repository of a hub, downloaded to the host's cache. */
+export interface HubModel {
+  readonly kind: "hub";
+  /** "org/name" */
+  readonly repo: string;
+  /** 40 hex digits, a branch, a tag; null: the default branch. */
+  readonly revision: string | null;
+  /** null: what vLLM loads, without the duplicates beside it. */
+  readonly include: readonly string[] | null;
+  readonly exclude: readonly string[] | null;
+  /** null: what the host's login environment has. */
+  readonly token: string | null;
+  /** May hold credentials. null: what the host's login environment says. */
+  readonly endpoint: string | null;
+  /** On the host; null: where the hub's client puts it. */
+  readonly cacheDir: string | null;
+  readonly verify: VerifyDepth;
+}
+
+/** How closely weights are looked at before a start: sizes and headers of each, or the hash of every byte. */
+export const VERIFY_DEPTHS = ["headers", "full"] as const;
+export type VerifyDepth = (typeof VERIFY_DEPTHS)[number];
+
+export type VllmSpec = InstalledVllm | VllmEnvironment;
+
+/** One that is on the host, and is never changed. */
+export interface InstalledVllm {
+  readonly kind: "executable";
+  /** null: `vllm` of the user's login environment on the host. */
+  readonly executable: string | null;
+}
+
+/** One that is installed into an environment of its own on the host. */
+export interface VllmEnvironment {
+  readonly kind: "environment";
+  /** null: the newest at the time of the installation. */
+  readonly version: string | null;
+  readonly packages: readonly string[];
+  /** May hold credentials, like each of extraIndexUrls. null: the host's own configuration. */
+  readonly indexUrl: string | null;
+  readonly extraIndexUrls: readonly string[];
+  readonly python: string | null;
+  readonly torchBackend: string | null;
 }
 
 export interface HostSpec {
@@ -88,6 +141,10 @@ export type ProbeKind = "auto" | "completion" | "chat" | "embedding" | "health";
 /** Seconds per phase. */
 export interface Timeouts {
   readonly connect: number;
+  /** For the whole installation of vLLM. */
+  readonly install: number;
+  /** Without a byte, not in total. */
+  readonly download: number;
   readonly ready: number;
   readonly stop: number;
 }
@@ -102,11 +159,13 @@ export const DEFAULTS = {
   restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },
   logs: { keep: 5, maxBytes: 104_857_600 },
   probe: "auto",
-  timeouts: { connect: 30, ready: 3600, stop: 120 },
+  timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
   dialErrorLimit: 10,
   perDialTimeoutSeconds: 15,
   sudo: "auto",
   unreachableHost: "fail",
+  verify: "headers",
+  modelOnDelete: "keep",
 } as const satisfies {
   readonly kvCacheDtype: string;
   readonly listen: Spec["listen"];
@@ -122,4 +181,6 @@ export const DEFAULTS = {
   readonly perDialTimeoutSeconds: number;
   readonly sudo: HostSpec["sudo"];
   readonly unreachableHost: Spec["onDelete"]["unreachableHost"];
+  readonly verify: VerifyDepth;
+  readonly modelOnDelete: Spec["onDelete"]["model"];
 };

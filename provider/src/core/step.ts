@@ -1,18 +1,91 @@
 import type { JsonObject } from "./json";
 import type { OwnerRecord } from "./observed";
-import type { HostSpec, LogPolicy, ManagerWish, ProbeKind, RestartPolicy } from "./spec";
+import type { HostSpec, LogPolicy, ManagerWish, ProbeKind, RestartPolicy, VerifyDepth } from "./spec";
 
 /**
  * What plan.ts decides and the agent carries out, in order, in one request. Travels as JSON.
  * Every step can be repeated and cut at any point.
  */
 export type Step =
-  ClaimStep | OverlayStep | StopStep | StartStep | WaitStep | PolicyStep | ConfirmStep | ForgetStep;
+  | ClaimStep
+  | InstallStep
+  | FetchStep
+  | OverlayStep
+  | StopStep
+  | StartStep
+  | WaitStep
+  | PolicyStep
+  | ConfirmStep
+  | ForgetStep;
 
 /** Writes the owner record, unconfirmed when it is new; a known one stays as it is but for whose it is now. Refuses a confirmed record of another resource. */
 export interface ClaimStep {
   readonly kind: "claim";
   readonly owner: OwnerRecord;
+}
+
+/** Builds <stateRoot>/environments/<name> where it is not complete; one that is, is left as it is. Goes on by itself on the host. */
+export interface InstallStep {
+  readonly kind: "install";
+  readonly environment: EnvironmentWish;
+  /** For the whole installation, however often it is looked at meanwhile. */
+  readonly timeoutSeconds: number;
+}
+
+/** What an environment is made of. Its URLs may hold credentials, which are not part of its name. */
+export interface EnvironmentWish {
+  /** Hash of the declaration, 16 hex digits. */
+  readonly name: string;
+  /** Of vLLM; null: the newest that the index has. */
+  readonly version: string | null;
+  /** Requirements beside vLLM. */
+  readonly packages: readonly string[];
+  /** null: the host's own configuration. */
+  readonly indexUrl: string | null;
+  readonly extraIndexUrls: readonly string[];
+  /** "3.12", or a path of an interpreter; null: what the installer picks. */
+  readonly python: string | null;
+  /** uv's word for which PyTorch: "auto", "cpu", "cu128", ...; null: not given. */
+  readonly torchBackend: string | null;
+}
+
+/**
+ * Makes a checkpoint complete and right: downloads what is missing, looks at what is there, fetches again what is broken. Quick where
+ * nothing is to be done. Of a folder on the host it only looks.
+ */
+export interface FetchStep {
+  readonly kind: "fetch";
+  readonly checkpoint: HubCheckpoint | LocalCheckpoint;
+}
+
+export interface HubCheckpoint {
+  /** Hash of the declaration, 16 hex digits: <stateRoot>/checkpoints/<key>.json tells what it came to. */
+  readonly key: string;
+  readonly repo: string;
+  /** As declared: 40 hex digits, a branch, a tag; null: the default branch. */
+  readonly revision: string | null;
+  /** 40 hex digits that it was resolved to before; null: not yet, or declared anew. */
+  readonly resolved: string | null;
+  /** Patterns as the hub's client takes them; null: what vLLM loads. */
+  readonly include: readonly string[] | null;
+  readonly exclude: readonly string[] | null;
+  /** null: what the host's login environment says. */
+  readonly endpoint: string | null;
+  readonly cacheDir: string | null;
+  /** Secret. null: the host's own. */
+  readonly token: string | null;
+  readonly verify: VerifyDepth;
+  /** engine.loadFormat; null: vLLM's own default. */
+  readonly loadFormat: string | null;
+  /** Without a byte for so long a download is begun anew. */
+  readonly stallSeconds: number;
+}
+
+export interface LocalCheckpoint {
+  readonly key: null;
+  readonly path: string;
+  readonly verify: VerifyDepth;
+  readonly loadFormat: string | null;
 }
 
 /** Builds <stateRoot>/overlays/<name>: absolute symlinks to every entry of the checkpoint, and these files for real. */
@@ -51,8 +124,10 @@ export interface Launch {
   readonly executable: string;
   /** Of the executable, as seen before the start; null: it does not say. */
   readonly vllmVersion: string | null;
-  /** What led to it: the declared vllm.executable, for a refresh to be told of it before it asks. */
+  /** What led to it: the executable of the query, for a refresh to be told of it before it asks. */
   readonly executableWish: string | null;
+  /** Likewise the checkpointPath of the query. */
+  readonly checkpointWish: string;
   /** What `vllm serve` gets as its model: the overlay or the checkpoint itself. */
   readonly modelPath: string;
   /** Text of the file for `--config`. */
@@ -107,7 +182,9 @@ export interface ConfirmStep {
   readonly confirmed: boolean;
 }
 
-/** Removes the state folder and an overlay nobody else uses. Refuses while a process of the server lives. */
+/** Removes the state folder, and an overlay and an environment nobody else uses. Refuses while a process of the server lives. */
 export interface ForgetStep {
   readonly kind: "forget";
+  /** Whether the checkpoint's files go too, those that no other revision, overlay or server uses. */
+  readonly purgeModel: boolean;
 }

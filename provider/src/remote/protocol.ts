@@ -9,9 +9,9 @@ export interface ServerQuery {
   /** null: look for a record by URN (create does not know its id yet). */
   readonly serverId: string | null;
   readonly urn: string;
-  /** undefined: do not look; null: find `vllm` in the login environment. */
+  /** undefined: do not look; null: find `vllm` in the login environment; a path; "environments/<name>": one of ours. */
   readonly executable?: string | null | undefined;
-  /** undefined: do not look at a checkpoint. */
+  /** undefined: do not look at a checkpoint. A path, or "checkpoints/<key>": one that was or is to be downloaded. */
   readonly checkpointPath?: string | undefined;
   readonly listen: { readonly address: string; readonly port: number };
   /** Secret environment to compare with the one the server was started with. */
@@ -104,15 +104,47 @@ const startResultSchema = z.object({
   notes: z.array(z.string()),
 });
 
+const installResultSchema = z.object({
+  executable: z.string(),
+  version: z.string().nullable(),
+  /** false: it was complete already. */
+  built: z.boolean(),
+  seconds: z.number(),
+});
+export type InstallResult = z.infer<typeof installResultSchema>;
+
+const fetchResultSchema = z.object({
+  /** 40 hex digits; null: a folder on the host. */
+  revision: z.string().nullable(),
+  path: z.string(),
+  files: z.number(),
+  bytes: z.number(),
+  /** Of these, what came over the network. */
+  fetchedBytes: z.number(),
+  seconds: z.number(),
+  /** Files that were there and not right. */
+  refetched: z.array(z.string()),
+});
+export type FetchResult = z.infer<typeof fetchResultSchema>;
+
+const forgetResultSchema = z.object({
+  freedBytes: z.number(),
+  /** What stays of the checkpoint, and why. */
+  kept: z.array(z.string()),
+});
+export type ForgetResult = z.infer<typeof forgetResultSchema>;
+
 const stepResultSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim") }),
+  z.object({ kind: z.literal("install"), install: installResultSchema }),
+  z.object({ kind: z.literal("fetch"), fetch: fetchResultSchema }),
   z.object({ kind: z.literal("overlay"), path: z.string(), built: z.boolean() }),
   z.object({ kind: z.literal("stop"), stop: stopResultSchema }),
   z.object({ kind: z.literal("start"), start: startResultSchema }),
   z.object({ kind: z.literal("wait"), wait: waitResultSchema }),
   z.object({ kind: z.literal("policy") }),
   z.object({ kind: z.literal("confirm") }),
-  z.object({ kind: z.literal("forget") }),
+  z.object({ kind: z.literal("forget"), forget: forgetResultSchema }),
 ]);
 
 /** A wait that did not end "ready" ends the request: its result is the last one. */
@@ -131,6 +163,21 @@ const agentErrorSchema = z.object({
   retryable: z.boolean(),
 });
 
+const progressSchema = z.object({
+  event: z.literal("progress"),
+  phase: z.enum(["install", "download", "verify"]),
+  /** One short line: what the numbers do not tell. */
+  text: z.string(),
+  /** Files or packages. */
+  done: z.number().nullable(),
+  total: z.number().nullable(),
+  bytesDone: z.number().nullable(),
+  bytesTotal: z.number().nullable(),
+  bytesPerSecond: z.number().nullable(),
+  secondsLeft: z.number().nullable(),
+});
+export type ProgressEvent = z.infer<typeof progressSchema>;
+
 export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("hello"), protocol: z.number(), python: z.string() }),
   /** Every few seconds, so that a dead connection is noticed on both ends. */
@@ -138,6 +185,8 @@ export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("step"), kind: z.string(), state: z.enum(["begin", "end"]) }),
   /** Waiting for somebody: a lock, GPU memory, a draining client. */
   z.object({ event: z.literal("waiting"), reason: z.string() }),
+  /** How far long work is; at most one a second. */
+  progressSchema,
   /** New lines of the log of this start, in order, as they stand; `first` counts from 1. */
   z.object({ event: z.literal("log"), first: z.number(), lines: z.array(z.string()) }),
   z.object({ event: z.literal("result"), result: z.unknown() }),

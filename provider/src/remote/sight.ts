@@ -47,7 +47,7 @@ function executableOf(sight: Sight, { executable: wish }: ServerQuery): Part<"ex
 function checkpointOf(sight: Sight, { checkpointPath }: ServerQuery): Part<"checkpoint"> | undefined {
   if (checkpointPath === undefined) return null;
   const path = hostPath(checkpointPath, sight.observation.host.home);
-  return sight.others.checkpoints.find((one) => one.path === path);
+  return sight.others.checkpoints.find((one) => one.wish === checkpointPath || one.path === path);
 }
 
 function portOf({ others }: Sight, { listen }: ServerQuery): Part<"port"> | undefined {

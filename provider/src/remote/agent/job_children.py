@@ -15,6 +15,8 @@ from agent import processes
 
 # Names the folder of the job in the environment of its children.
 MARKER = "PULUMI_VLLM_JOB"
+# What they make in shared places (a cache of checkpoints) can be read there, as it usually can.
+UMASK = 0o022
 TERM_SECONDS = 5.0
 KILL_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
@@ -38,6 +40,11 @@ def start(
     """
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     libc = ctypes.CDLL(None)
+
+    def prepare() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        os.umask(UMASK)
+
     try:
         return subprocess.Popen(
             list(argv),
@@ -48,7 +55,7 @@ def start(
             cwd="/",
             start_new_session=True,
             # The job has one thread, and the library is loaded.
-            preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0),  # noqa: PLW1509
+            preexec_fn=prepare,  # noqa: PLW1509
         )
     finally:
         os.close(output)

@@ -1,0 +1,113 @@
+"""Which checkpoints the servers of this state root use, and which records are left over once none does."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from agent import checkpoint_record, lock, paths, records, registry
+
+_LOCK_WAIT_SECONDS = 60.0
+
+
+def exclusive(server_id: str) -> AbstractContextManager[None]:
+    """Held while a use is noted, and while files that nobody uses are removed."""
+    return lock.held(checkpoint_record.folder() / ".lock", "server " + server_id, _LOCK_WAIT_SECONDS)
+
+
+def note(server_id: str, key: str) -> None:
+    """Writes down that the server uses the checkpoint, before any of it is fetched. Call it under `exclusive`."""
+    keys = noted(server_id)
+    if key not in keys:
+        records.write_json(_file(server_id), [*keys, key])
+
+
+def keys_of(server_id: str) -> set[str]:
+    """Those it has fetched and the one it was last started with."""
+    current = _current(registry.load_launch(server_id))
+    return set(noted(server_id)) | ({current} if current else set())
+
+
+def drop_earlier(server_id: str) -> None:
+    """Forgets those of earlier declarations; their weights stay."""
+    if not noted(server_id):
+        return
+    with records.best_effort(), exclusive(server_id):
+        current = _current(registry.load_launch(server_id))
+        _forget(server_id, keys_of(server_id) - {current})
+        records.write_json(_file(server_id), [current] if current else [])
+
+
+def drop_all(server_id: str) -> None:
+    """Forgets all of the server's; call it under `exclusive`. Their weights stay."""
+    _forget(server_id, keys_of(server_id))
+    _file(server_id).unlink(missing_ok=True)
+
+
+def keys_of_others(server_id: str) -> set[str]:
+    return {key for other in registry.server_ids() if other != server_id for key in keys_of(other)}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A place on the host that something of this state root reads: a file, or a folder with all that is in it."""
+
+    path: str
+    by: str
+
+
+def uses(but: Optional[str] = None) -> list[Use]:
+    """Of every server but one, and of every overlay."""
+    found: list[Use] = []
+    for server_id in registry.server_ids():
+        if server_id == but:
+            continue
+        for checkpoint in map(checkpoint_record.read, sorted(keys_of(server_id))):
+            if checkpoint is not None:
+                files = (checkpoint.snapshot.folder / file.path for file in checkpoint.files)
+                found += [Use(str(path), f"server {server_id}") for path in files]
+        launch = registry.load_launch(server_id) or {}
+        if checkpoint_record.key_of(launch.get("checkpointWish")) is None and launch.get("modelPath"):
+            found.append(Use(str(launch["modelPath"]), f"server {server_id}"))
+    return found + _uses_of_overlays()
+
+
+def _uses_of_overlays() -> list[Use]:
+    found: list[Use] = []
+    for folder in sorted(_folders(paths.overlays_folder())):
+        for entry in os.scandir(folder):
+            if entry.is_symlink():
+                found.append(Use(os.readlink(entry.path), f"overlay {folder.name}"))
+    return found
+
+
+def _folders(place: Path) -> list[Path]:
+    return [entry for entry in place.iterdir() if entry.is_dir()] if place.is_dir() else []
+
+
+def _forget(server_id: str, keys: set[str]) -> None:
+    elsewhere = keys_of_others(server_id)
+    for key in keys - elsewhere:
+        checkpoint_record.file_of(key).unlink(missing_ok=True)
+    left = (checkpoint_record.read(key) for key in checkpoint_record.all_keys())
+    memories = {checkpoint.hashes_file() for checkpoint in left if checkpoint is not None}
+    folder = checkpoint_record.folder()
+    for memory in folder.glob("hashes-*.json") if folder.is_dir() else ():
+        if memory not in memories:
+            memory.unlink(missing_ok=True)
+
+
+def _current(launch: Any) -> str:
+    return checkpoint_record.key_of((launch or {}).get("checkpointWish")) or ""
+
+
+def noted(server_id: str) -> list[str]:
+    found = records.read_json(_file(server_id))
+    return [str(key) for key in found] if isinstance(found, list) else []
+
+
+def _file(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "checkpoints.json"

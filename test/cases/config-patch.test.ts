@@ -1,27 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { patchCheckpoint } from "../../provider/src/core/config-patch";
-import type { JsonObject, JsonValue } from "../../provider/src/core/json";
-
-interface Case {
-  readonly id: string;
-  readonly files: Readonly<Record<string, JsonValue>>;
-  readonly kvCacheDtype: string;
-  readonly quantizationConfigOverrides?: JsonObject;
-  readonly configOverrides?: JsonObject;
-  readonly expect: {
-    readonly filesAfter: Readonly<Record<string, JsonValue>>;
-    readonly changed: readonly string[];
-    readonly rejected: false | string;
-    readonly warnings: readonly string[];
-  };
-}
-
-const folder = join(import.meta.dirname, "config-patch");
-const cases = readdirSync(folder)
-  .filter((name) => name.endsWith(".json"))
-  .map((name): Case => JSON.parse(readFileSync(join(folder, name), "utf8")));
+import type { JsonValue } from "../../provider/src/core/json";
+import { CONFIG_PATCH_CASES } from "../support/config-patch-cases";
 
 const layouts: readonly (readonly [string, (value: JsonValue) => string])[] = [
   ["two spaces", (value) => `${JSON.stringify(value, null, 2)}\n`],
@@ -30,7 +10,7 @@ const layouts: readonly (readonly [string, (value: JsonValue) => string])[] = [
 ];
 
 describe.each(layouts)("checkpoints written with %s", (_layout, write) => {
-  test.each(cases.map((one) => [one.id, one] as const))("%s", (_id, one) => {
+  test.each(CONFIG_PATCH_CASES.map((one) => [one.id, one] as const))("%s", (_id, one) => {
     const files = Object.fromEntries(Object.entries(one.files).map(([name, value]) => [name, write(value)]));
     const result = patchCheckpoint({
       files: { "hf_quant_config.json": null, ...files },

@@ -88,23 +88,45 @@ describe("a 16-bit wish", () => {
 });
 
 describe("overrides", () => {
-  test("come after the 16-bit wish: a request they give again stands, and is one change", () => {
+  test("come after the 16-bit wish: what they add to a request that was made null is one change", () => {
     const text = '{"quantization_config": {"kv_cache_scheme": {"num_bits": 8, "type": "float"}}}';
-    const overrides = { kv_cache_scheme: { strategy: "tensor" } };
+    const overrides = { kv_cache_scheme: "" };
     expect(patch(text, { overrides })).toEqual({
       kind: "patched",
-      files: { "config.json": '{"quantization_config": {"kv_cache_scheme": {"strategy": "tensor"}}}' },
+      files: { "config.json": '{"quantization_config": {"kv_cache_scheme": ""}}' },
       changes: [
         {
           file: "config.json",
           pointer: "/quantization_config/kv_cache_scheme",
           from: { num_bits: 8, type: "float" },
-          to: { strategy: "tensor" },
+          to: "",
           isNew: false,
         },
       ],
       warnings: [],
     });
+  });
+
+  test.each([
+    [{ kv_cache_scheme: { num_bits: 8 } }, "quantizationConfigOverrides.kv_cache_scheme"],
+    [{ kv_cache_scheme: {} }, "quantizationConfigOverrides.kv_cache_scheme"],
+    [{ kv_cache_quant_algo: "FP8" }, "quantizationConfigOverrides.kv_cache_quant_algo"],
+    [
+      { quantization: { kv_cache_quant_algo: "FP8" } },
+      "quantizationConfigOverrides.quantization.kv_cache_quant_algo",
+    ],
+    [
+      { quantization_config: { quantization: { kv_cache_scheme: "FP8" } } },
+      "quantizationConfigOverrides.quantization_config.quantization.kv_cache_scheme",
+    ],
+  ])("that ask for a quantized KV cache contradict a 16-bit wish: %j", (overrides, path) => {
+    expect(patch('{"quantization_config": {}}', { overrides })).toEqual({
+      kind: "rejected",
+      code: "overrides-contradict-kv-cache-dtype",
+      message: `Cannot apply ${path}: it asks for a quantized KV cache and kvCacheDtype asks for bfloat16, need one of them`,
+      path,
+    });
+    expect(patch('{"quantization_config": {}}', { overrides, dtype: "fp8" }).kind).toBe("patched");
   });
 
   test("names of Object.prototype are keys like others", () => {

@@ -11,7 +11,7 @@ import type {
   PatchResult,
   PatchWarning,
 } from "./patch-result";
-import { refuseConfigOverrides } from "./refuse-inputs";
+import { refuseWish } from "./refuse-inputs";
 
 const CONFIG = "config.json";
 
@@ -20,7 +20,7 @@ const CONFIG = "config.json";
  * Works on the texts: what is not asked for keeps every byte. Pure; patching the result again changes nothing.
  */
 export function patchCheckpoint(input: PatchInput): PatchResult {
-  const refused = refuseConfigOverrides(input.configOverrides);
+  const refused = refuseWish(input);
   if (refused !== null) return refused;
   const isWishSixteenBit = isSixteenBit(input.kvCacheDtype);
   const hasOverrides = Object.keys(input.quantizationConfigOverrides).length > 0;

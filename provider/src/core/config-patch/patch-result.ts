@@ -16,13 +16,15 @@ export interface FileChange extends JsonChange {
 }
 
 export interface PatchWarning {
-  readonly code: "kv-dtype-differs-from-model-dtype" | "quantization-key-in-overrides";
+  readonly code:
+    "kv-dtype-differs-from-model-dtype" | "quantization-key-in-overrides" | "exclude-key-not-read";
   readonly message: string;
 }
 
 export type PatchRejectionCode =
   | "overrides-without-quantization-config"
   | "quantization-config-in-config-overrides"
+  | "overrides-contradict-kv-cache-dtype"
   | "config-json-missing"
   | "file-not-json";
 

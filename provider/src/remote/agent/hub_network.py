@@ -1,0 +1,156 @@
+"""The way from this host to a hub: proxies and certificates of the login environment, and a connect that ends in time."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import os
+import queue
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Mapping
+from typing import Any, Optional
+from urllib.parse import unquote, urlsplit
+
+# Name, all addresses and handshake together: a firewall that drops packets has to be told, not waited for.
+CONNECT_SECONDS = 6.0
+# Of one address, so that a dead first one leaves time for the next.
+ADDRESS_SECONDS = 3.0
+# Of silence once connected. Source: huggingface_hub 2.4.0, constants.py DEFAULT_REQUEST_TIMEOUT.
+READ_SECONDS = 10.0
+
+# In the order in which they count: OpenSSL's own, then those of requests and curl, which older clients read.
+_CA_FILES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+class ConnectFailed(OSError):
+    """No connection at all: asking again at once would end the same."""
+
+
+def proxy_for(url: str, environment: Mapping[str, str]) -> Optional[str]:
+    """URL of the proxy that the environment names for `url`; None: straight on. Lower-case names count first, as in curl."""
+    parts = urlsplit(url)
+    if _is_direct(parts.hostname or "", _variable("no_proxy", environment)):
+        return None
+    proxy = _variable(parts.scheme + "_proxy", environment) or _variable("all_proxy", environment)
+    return proxy if not proxy or "://" in proxy else "http://" + proxy
+
+
+def open_url(request: urllib.request.Request, environment: Mapping[str, str]) -> Any:
+    """The response, redirects and refusals too. Raises OSError (URLError, ConnectFailed) and HTTPException."""
+    proxy = proxy_for(request.full_url, environment)
+    if proxy is not None:
+        _go_through(request, proxy)
+    context = _context(environment)
+    # An empty ProxyHandler: those of this process's own environment are not the login's.
+    handlers = (urllib.request.ProxyHandler({}), _Http(), _Https(context), _AsItIs())
+    return urllib.request.build_opener(*handlers).open(request, timeout=READ_SECONDS)
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> Optional[str]:
+    return environment.get(name) or environment.get(name.upper()) or None
+
+
+def _is_direct(host: str, no_proxy: Optional[str]) -> bool:
+    names = [name.strip().lstrip("*").lstrip(".").lower() for name in (no_proxy or "").split(",")]
+    if (no_proxy or "").strip() == "*":
+        return True
+    host = host.lower()
+    return any(name and (host == name or host.endswith("." + name)) for name in names)
+
+
+def _go_through(request: urllib.request.Request, proxy: str) -> None:
+    parts = urlsplit(proxy)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConnectFailed(f"the proxy is one for {parts.scheme}, and only http ones can be used")
+    if parts.username is not None:
+        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        request.add_header("Proxy-Authorization", "Basic " + base64.b64encode(login.encode()).decode())
+    request.set_proxy(f"{parts.hostname}:{parts.port or 3128}", parts.scheme)
+
+
+def _context(environment: Mapping[str, str]) -> ssl.SSLContext:
+    file = next((environment[name] for name in _CA_FILES if environment.get(name)), None)
+    # requests takes a folder there too.
+    folder = file if file is not None and os.path.isdir(file) else environment.get("SSL_CERT_DIR") or None
+    try:
+        return ssl.create_default_context(cafile=None if file == folder else file, capath=folder)
+    except OSError as error:
+        raise ConnectFailed(f"the certificates in {file or folder} cannot be read ({error})") from error
+
+
+def _connect(address: tuple[str, int], _timeout: Any = None, _source: Any = None) -> socket.socket:
+    """In place of socket.create_connection, which waits for each address in turn, and for the name as long as it likes."""
+    end = time.monotonic() + CONNECT_SECONDS
+    failure: OSError = socket.timeout("no address of it answers")
+    for family, kind, protocol, _, place in _addresses(address, CONNECT_SECONDS):
+        left = min(ADDRESS_SECONDS, end - time.monotonic())
+        if left <= 0:
+            break
+        connection = socket.socket(family, kind, protocol)
+        try:
+            connection.settimeout(left)
+            connection.connect(place)
+            connection.settimeout(READ_SECONDS)
+            return connection
+        except OSError as error:
+            connection.close()
+            failure = error
+    raise ConnectFailed(str(failure)) from failure
+
+
+def _addresses(address: tuple[str, int], seconds: float) -> Any:
+    answers: queue.Queue[Any] = queue.Queue()
+
+    def ask() -> None:
+        try:
+            answers.put(socket.getaddrinfo(address[0], address[1], type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answers.put(error)
+
+    threading.Thread(target=ask, name="look up a name", daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except queue.Empty:
+        answer = socket.timeout("the name servers do not answer")
+    if isinstance(answer, Exception):
+        raise ConnectFailed(str(answer)) from answer
+    return answer
+
+
+class _HttpConnection(http.client.HTTPConnection):
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._create_connection = _connect
+
+
+class _HttpsConnection(http.client.HTTPSConnection):
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._create_connection = _connect
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_HttpConnection, request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def __init__(self, context: ssl.SSLContext) -> None:
+        super().__init__(context=context)
+        self._trusted = context
+
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_HttpsConnection, request, context=self._trusted)
+
+
+class _AsItIs(urllib.request.HTTPErrorProcessor):
+    """Redirects are for the caller, who knows where the token may go."""
+
+    def http_response(self, request: Any, response: Any) -> Any:
+        return response
+
+    https_response = http_response

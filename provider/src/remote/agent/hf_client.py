@@ -1,0 +1,75 @@
+"""The hub's own client, `hf`: which one, how it is called, and what it is told."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from agent import environment, executable, hf_install, paths, registry
+
+# Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
+WORKERS = 8
+
+# How it finds the hub and itself, beside what every child gets from the login. Source: huggingface_hub 2.4.0, constants.py.
+_FROM_LOGIN = re.compile(r"HF_(?!HUB_OFFLINE$|HUB_CACHE$).*|HUGGING_FACE_HUB_TOKEN")
+_QUIET = ("PROGRESS_BARS", "UPDATE_CHECK", "TELEMETRY", "IMPLICIT_TOKEN_WARNING")
+_PATTERN_SIGNS = re.compile(r"[\[*?]")
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a client is to reach its hub. `token` goes into its environment, and nowhere else."""
+
+    client: Path
+    cache: Path
+    endpoint: Optional[str]
+    token: Optional[str]
+    login: Mapping[str, str]
+
+    def argv(self, repo: str, revision: str, files: Sequence[str]) -> list[str]:
+        # Older clients take one --include only; names work in all of them: one literally, more of them as patterns.
+        names = files if len(files) == 1 else [_PATTERN_SIGNS.sub(r"[\g<0>]", name) for name in files]
+        options = ["--revision", revision, "--max-workers", str(WORKERS)]
+        return [str(self.client), "download", *options, "--", repo, *names]
+
+    def environment(self, is_xet_allowed: bool) -> dict[str, str]:
+        basics = environment.of_login(self.login, str(self.client))
+        own = {name: text for name, text in self.login.items() if _FROM_LOGIN.fullmatch(name)}
+        told = {"HF_HUB_CACHE": str(self.cache), **{f"HF_HUB_DISABLE_{name}": "1" for name in _QUIET}}
+        if self.endpoint is not None:
+            told["HF_ENDPOINT"] = self.endpoint
+        if self.token is not None:
+            told["HF_TOKEN"] = self.token
+        if not is_xet_allowed:
+            told["HF_HUB_DISABLE_XET"] = "1"
+        return {**basics, **own, **told, "PYTHONUNBUFFERED": "1"}
+
+
+def find(server_id: Optional[str]) -> Optional[Path]:
+    """Beside the vllm that the server was last started with, or the login's; on the login PATH; in an environment of ours; the
+    one that was fetched before. None: the host has none."""
+    for path in _places(server_id):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def _places(server_id: Optional[str]) -> Iterator[Path]:
+    login = executable.login_environment()
+    launch = registry.load_launch(server_id) if server_id else None
+    for vllm in (str((launch or {}).get("executable", "")), shutil.which("vllm", path=login["PATH"]) or ""):
+        if vllm:
+            yield Path(vllm).parent / "hf"
+            yield Path(os.path.realpath(vllm)).parent / "hf"
+    on_path = shutil.which("hf", path=login["PATH"])
+    if on_path is not None:
+        yield Path(on_path)
+    for complete in sorted((paths.state_root() / "environments").glob("*/complete.json")):
+        yield complete.parent / "bin" / "hf"
+    if hf_install.is_complete():
+        yield hf_install.program()

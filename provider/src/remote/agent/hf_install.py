@@ -1,0 +1,74 @@
+"""Brings the hub's client to a host that has none, into a folder of our own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Callable
+
+from agent import executable, index_choice, job, job_children, paths, records, uv_tool
+from agent.failure import AgentFailure
+
+VERSION = "2.4.0"
+KEY = f"hf-{VERSION}"
+DEADLINE_SECONDS = 900.0
+
+
+def program() -> Path:
+    """<stateRoot>/tools/hf-<version>/bin/hf, there or not."""
+    return _folder() / "bin" / "hf"
+
+
+def is_complete() -> bool:
+    return (_folder() / "complete").is_file()
+
+
+def install(report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Body of the job KEY. Raises INSTALLER_MISSING and INSTALL_FAILED."""
+    if is_complete():
+        return {"path": str(program())}
+    uv = uv_tool.ensure(None, report)
+    report(
+        {
+            "phase": "install",
+            "text": f"fetching the hub's client, huggingface_hub {VERSION}, the host has none",
+        }
+    )
+    login = executable.login_environment()
+    environment = {**login, **index_choice.for_uv(None, (), login)}
+    folder = _folder()
+    with records.disk_failures("install the hub's client in", folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        records.make_folder(folder.parent)
+        _run([uv.path, "venv", "--quiet", str(folder)], environment)
+        into = ["--python", str(folder / "bin" / "python")]
+        _run([uv.path, "pip", "install", "--quiet", *into, f"huggingface_hub=={VERSION}"], environment)
+        (folder / "complete").write_text(VERSION + "\n", encoding="ascii")
+    return {"path": str(program())}
+
+
+def _run(argv: list[str], environment: dict[str, str]) -> None:
+    log = job.log_file(KEY)
+    child = job_children.start(argv, environment, log)
+    try:
+        code = child.wait(timeout=DEADLINE_SECONDS)
+    except subprocess.TimeoutExpired:
+        code = None
+    finally:
+        job_children.stop(child)
+    if code != 0:
+        raise AgentFailure(
+            "INSTALL_FAILED",
+            f"Cannot install the hub's client: `uv {argv[1]}` "
+            + ("does not end" if code is None else f"ended with {code}")
+            + f", need huggingface_hub {VERSION}",
+            evidence=job.last_line(log),
+            change="install it on the host (pip install huggingface_hub, its `hf` on the login PATH), or give uv an index that has it "
+            "(UV_DEFAULT_INDEX in the login environment)",
+            retryable=True,
+        )
+
+
+def _folder() -> Path:
+    return paths.state_root() / "tools" / f"hf-{VERSION}"

@@ -1,0 +1,267 @@
+"""job.py: long work on its own, one a key, joined by whoever wants it, gone with all it started."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent import events, job, job_children, job_use, paths, processes, records, redact
+from agent.failure import AgentFailure
+
+from . import AGENT_FOLDER
+from .bed import HostCase
+
+KEY = "fetch-0a1b"
+TITLE = "download org/m"
+# A follower in a process of its own: the job appends its name to `starts`, and ends when `go` is there.
+FOLLOW = """
+import sys, os, time, json; sys.path.insert(0, %r)
+from agent import job
+name, folder = sys.argv[1:]
+def body(report):
+    with open(folder + "/starts", "a") as file:
+        file.write(name + "\\n")
+    report({"phase": "download", "text": "org/m", "done": 1, "total": 2})
+    while not os.path.exists(folder + "/go"):
+        time.sleep(0.02)
+    return {"by": name}
+print("up")
+try:
+    found = job.run(%r, %r, body)
+except Exception as error:
+    found = {"error": error.code}
+with open(folder + "/result-" + name, "w") as file:
+    json.dump(found, file)
+sys.stdin.read()
+"""
+
+
+class JobTest(HostCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.told: list[dict[str, Any]] = []
+        kept = events.emit
+        events.emit = self.told.append
+        self.addCleanup(setattr, events, "emit", kept)
+        self.addCleanup(job.cancel, KEY)
+
+    def until(self, claim: Callable[[], Any]) -> Any:
+        end = time.monotonic() + 15
+        while not (answer := claim()):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        return answer
+
+    def follower(self, name: str) -> Any:
+        return self.spawn(FOLLOW % (str(AGENT_FOLDER.parent), KEY, TITLE), name, str(self.home))
+
+    def starts(self) -> list[str]:
+        found = self.home / "starts"
+        return found.read_text().split() if found.exists() else []
+
+    def result(self, name: str) -> Any:
+        return self.until(lambda: records.read_json(self.home / f"result-{name}"))
+
+    def identity(self) -> tuple[int, int]:
+        found = records.read_json(job.folder(KEY) / "job.json")
+        return found["pid"], found["startTicks"]
+
+    def refused(self, body: job.Body, **how: Any) -> AgentFailure:
+        with self.assertRaises(AgentFailure) as caught:
+            job.run(KEY, TITLE, body, **how)
+        return caught.exception
+
+    def assert_nothing_runs(self) -> None:
+        self.assertEqual([], job_children.marked(str(job.folder(KEY))))
+        self.assertFalse(processes.is_same(*self.identity()))
+
+    def test_the_result_of_the_body_comes_back_from_a_process_of_its_own(self) -> None:
+        found = job.run(KEY, TITLE, lambda _report: {"pid": os.getpid(), "session": os.getsid(0)})
+        self.assertNotEqual(os.getpid(), found["pid"])
+        self.assertEqual(found["pid"], found["session"])
+
+    def test_progress_is_told_with_null_for_what_is_left_out(self) -> None:
+        def body(report: job.Report) -> dict[str, Any]:
+            report({"phase": "install", "text": "unpacking", "done": 1})
+            time.sleep(0.5)
+            return {}
+
+        job.run(KEY, TITLE, body)
+        nothing = dict.fromkeys(("total", "bytesDone", "bytesTotal", "bytesPerSecond", "secondsLeft"))
+        told = {"event": "progress", "phase": "install", "text": "unpacking", "done": 1, **nothing}
+        self.assertEqual([told], self.told)
+
+    def test_the_failure_of_the_body_is_the_failure_of_the_run_without_secrets(self) -> None:
+        redact.learn({"apiKey": "sesame-open"})
+        self.addCleanup(redact.learn, {})
+
+        def body(_report: job.Report) -> dict[str, Any]:
+            raise AgentFailure(
+                "DISK_FULL", "Cannot x", evidence="had sesame-open", change="y", retryable=True
+            )
+
+        found = self.refused(body)
+        wanted = {
+            "code": "DISK_FULL",
+            "summary": "Cannot x",
+            "evidence": "had ***",
+            "change": "y",
+            "retryable": True,
+        }
+        self.assertEqual(wanted, found.to_error())
+        self.assertNotIn("sesame-open", (job.folder(KEY) / "result.json").read_text())
+
+    def test_an_unexpected_error_names_its_line(self) -> None:
+        found = self.refused(lambda _report: {"x": 1 // 0})
+        self.assertEqual("AGENT_CRASHED", found.code)
+        self.assertIn("ZeroDivisionError", str(found.evidence))
+
+    def test_two_who_want_it_get_the_result_of_one(self) -> None:
+        self.follower("ann")
+        self.until(self.starts)
+        self.follower("bob")
+        (self.home / "go").touch()
+        self.assertEqual([{"by": "ann"}] * 2, [self.result("ann"), self.result("bob")])
+        self.assertEqual(["ann"], self.starts())
+
+    def test_two_who_start_it_in_the_same_instant_get_the_result_of_one(self) -> None:
+        for name in ("ann", "bob"):
+            self.follower(name)
+        self.until(self.starts)
+        (self.home / "go").touch()
+        self.assertEqual(self.result("ann"), self.result("bob"))
+        self.assertEqual(1, len(self.starts()))
+
+    def test_it_goes_on_when_who_started_it_is_cut_off(self) -> None:
+        first = self.follower("ann")
+        self.until(self.starts)
+        os.killpg(first.pid, signal.SIGKILL)
+        self.follower("bob")
+        (self.home / "go").touch()
+        self.assertEqual({"by": "ann"}, self.result("bob"))
+
+    def test_one_that_is_killed_is_started_again_once(self) -> None:
+        self.follower("ann")
+        self.until(self.starts)
+        os.kill(self.identity()[0], signal.SIGKILL)
+        self.until(lambda: len(self.starts()) == 2)
+        (self.home / "go").touch()
+        self.assertEqual({"by": "ann"}, self.result("ann"))
+
+    def test_one_that_is_killed_twice_is_an_error_with_the_last_line_of_its_log(self) -> None:
+        log = job.log_file(KEY)
+
+        def body(_report: job.Report) -> dict[str, Any]:
+            log.write_text("fetching\rshard 7 of 9\n\n")
+            os.kill(os.getpid(), signal.SIGKILL)
+            return {}
+
+        found = self.refused(body)
+        self.assertEqual(
+            ("AGENT_CRASHED", "shard 7 of 9", True), (found.code, found.evidence, found.retryable)
+        )
+        self.assertEqual(
+            "Cannot download org/m: its process was killed twice, need it to live until it is done",
+            found.summary,
+        )
+
+    def test_what_it_started_ends_with_it_however_it_ends(self) -> None:
+        for number in (None, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number=number):
+                child_file = self.home / f"child-{number}"
+
+                def body(
+                    _report: job.Report, number: Any = number, child_file: Path = child_file
+                ) -> dict[str, Any]:
+                    argv = [sys.executable, "-c", "import time; time.sleep(600)"]
+                    child = job_children.start(argv, dict(os.environ), job.log_file(KEY))
+                    child_file.write_text(json.dumps([child.pid]))
+                    if number is not None:
+                        os.kill(os.getpid(), number)
+                    return {}
+
+                if number is None:
+                    self.assertEqual({}, job.run(KEY, TITLE, body))
+                else:
+                    self.assertEqual("AGENT_CRASHED", self.refused(body).code)
+                self.until(lambda: job_children.marked(str(job.folder(KEY))) == [])
+                self.assert_nothing_runs()
+
+    def test_a_cancelled_one_is_gone_with_its_children_when_that_returns(self) -> None:
+        follower = self.follower("ann")
+        self.until(self.starts)
+        os.killpg(follower.pid, signal.SIGKILL)
+        job.cancel(KEY)
+        self.assert_nothing_runs()
+        job.cancel(KEY)
+
+    def test_what_the_hub_refused_to_somebody_else_is_asked_for_once_more(self) -> None:
+        def body(_report: job.Report) -> dict[str, Any]:
+            if not (self.home / "joined").exists():
+                (self.home / "first").touch()
+                while not (self.home / "joined").exists():
+                    time.sleep(0.02)
+                time.sleep(0.5)
+                raise AgentFailure("HUB_GATED", "Cannot x")
+            return {"ok": True}
+
+        first = os.fork()
+        if first == 0:
+            try:
+                job.run(KEY, TITLE, body)
+            except AgentFailure as failure:
+                os._exit(7 if failure.code == "HUB_GATED" else 1)
+            os._exit(0)
+        self.until((self.home / "first").exists)
+        (self.home / "joined").touch()
+        self.assertEqual({"ok": True}, job.run(KEY, TITLE, body))
+        self.assertEqual(7, os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
+
+    def test_a_server_wants_it_until_it_has_succeeded_and_then_nothing_is_kept(self) -> None:
+        for server_id in ("chat-00000001", "chat-00000002"):
+            self.record(server_id, owner={})
+        job_use.note("chat-00000002", KEY)
+        job.run(KEY, TITLE, lambda _report: {}, server_id="chat-00000001")
+        self.assertTrue(job.folder(KEY).is_dir())
+        job.run(KEY, TITLE, lambda _report: {}, server_id="chat-00000002")
+        self.assertFalse(job.folder(KEY).exists())
+        self.assertEqual([[], []], [job_use.wanted_by(f"chat-0000000{n}") for n in (1, 2)])
+
+    def test_only_what_no_other_server_wants_is_ended_with_a_server(self) -> None:
+        for server_id in ("chat-00000001", "chat-00000002"):
+            self.record(server_id, owner={})
+            job_use.note(server_id, KEY)
+        self.follower("ann")
+        self.until(self.starts)
+        job_use.drop_all("chat-00000001")
+        self.assertTrue(processes.is_same(*self.identity()))
+        identity = self.identity()
+        job_use.note("chat-00000001", KEY)
+        job_use.drop_all("chat-00000001")
+        (self.home / "go").touch()
+        self.result("ann")
+        job_use.drop_all("chat-00000002")
+        self.assertFalse(processes.is_same(*identity))
+        self.assertFalse(job.folder(KEY).exists())
+
+    def test_the_client_that_has_the_lock_of_the_server_is_on_record(self) -> None:
+        self.record("chat-00000001", owner={}, lock={"client": "ann@laptop (shop/prod)"})
+        seen = job.run(
+            KEY,
+            TITLE,
+            lambda _report: records.read_json(job.folder(KEY) / "job.json"),
+            server_id="chat-00000001",
+        )
+        self.assertEqual((KEY, TITLE, "ann@laptop (shop/prod)"), (seen["key"], seen["title"], seen["client"]))
+
+    def test_a_key_cannot_lead_out_of_the_folder(self) -> None:
+        for key in ("", "../x", "a/b", ".."):
+            with self.assertRaises(AgentFailure):
+                job.folder(key)
+        self.assertEqual(paths.state_root() / "jobs" / "hf-2.4.0", job.folder("hf-2.4.0"))

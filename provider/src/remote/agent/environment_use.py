@@ -1,0 +1,97 @@
+"""Which environments of vLLM a server needs, and which are left over once no server does."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Optional
+
+from agent import environments, job_use, lock, paths, processes, records, registry
+
+_LOCK_WAIT_SECONDS = 60.0
+_REMOVED = ".removed-"
+
+
+def exclusive(server_id: str) -> AbstractContextManager[None]:
+    """Held while it is written down or looked at who needs what."""
+    return lock.held(environments.folder() / ".lock", "server " + server_id, _LOCK_WAIT_SECONDS)
+
+
+def note(server_id: str, name: str) -> None:
+    """Writes down that the server needs the environment, before it is looked for or built."""
+    with exclusive(server_id):
+        names = _noted(server_id)
+        if name not in names:
+            records.write_json(_file(server_id), [*names, name])
+
+
+def drop_earlier(server_id: str) -> list[str]:
+    """Once a server runs: it needs the environment that it was started from, and none of before. Returns the names removed."""
+    with records.best_effort():
+        if environments.folder().is_dir():
+            with exclusive(server_id):
+                current = _launched(server_id)
+                kept = [current] if current else []
+                if _noted(server_id) != kept:
+                    records.write_json(_file(server_id), kept)
+                removed = _put_aside(None)
+            _delete_removed()
+            return removed
+    return []
+
+
+def drop_all(server_id: str) -> list[str]:
+    """For a server that is forgotten; with the last one, what was fetched to build environments goes as well."""
+    if not environments.folder().is_dir():
+        return []
+    with exclusive(server_id):
+        removed = _put_aside(server_id)
+    _delete_removed()
+    if all(other == server_id for other in registry.server_ids()):
+        shutil.rmtree(paths.state_root() / "tools", ignore_errors=True)
+        shutil.rmtree(environments.folder(), ignore_errors=True)
+    return removed
+
+
+def _put_aside(forgotten: Optional[str]) -> list[str]:
+    """Takes those that nobody needs out of reach, in an instant each. Call it under `exclusive`."""
+    needed: set[str] = set()
+    for server_id in registry.server_ids():
+        if server_id != forgotten:
+            needed.update([*_noted(server_id), _launched(server_id)])
+    left = [name for name in environments.names() if name not in needed and not _is_being_built(name)]
+    for name in left:
+        aside = environments.folder() / f"{_REMOVED}{name}-{secrets.token_hex(4)}"
+        os.rename(environments.path(name), aside)
+    return left
+
+
+def _delete_removed() -> None:
+    """Those of a run that was cut off as well."""
+    for entry in list(os.scandir(environments.folder())):
+        if entry.name.startswith(_REMOVED):
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_being_built(name: str) -> bool:
+    found = records.read_json(job_use.folder("install-" + name) / "job.json")
+    if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
+        return False
+    return processes.is_same(found.get("pid") or 0, found.get("startTicks") or 0)
+
+
+def _launched(server_id: str) -> str:
+    """Name of the environment that the server was last started from; "" for a vllm from elsewhere."""
+    return environments.name_in((registry.load_launch(server_id) or {}).get("executable", ""))
+
+
+def _noted(server_id: str) -> list[str]:
+    found = records.read_json(_file(server_id))
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def _file(server_id: str) -> Path:
+    return paths.server_folder(server_id) / "environments.json"

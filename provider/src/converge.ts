@@ -1,11 +1,14 @@
 import { withAnotherLook } from "./another-look";
+import { applyLimit, LOCK_WAIT_SECONDS, SLACK_SECONDS } from "./core/apply-limit";
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
 import { accident, driftOf, takenOver } from "./core/drift";
 import { VllmServerError } from "./core/errors";
 import type { Observed, OwnerRecord } from "./core/observed";
-import { plan, stopStep } from "./core/plan";
+import { claimSteps, plan, stopStep } from "./core/plan";
 import { preflight } from "./core/preflight";
+import { allParts, missingParts, partLabel, provision, type Provision } from "./core/provision";
+import { fetchWords, installWords } from "./core/provision-words";
 import type { Spec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
 import { withUnstopped } from "./core/start-failure";
@@ -16,10 +19,6 @@ import { LiveStart, type Report } from "./live-start";
 import { look } from "./look";
 import type { HostAgent } from "./remote/host-agent";
 import type { WaitResult } from "./remote/protocol";
-
-const LOCK_WAIT_SECONDS = 60;
-/** Time for connecting, file work and the agent itself, beside the waits that have limits of their own. */
-const SLACK_SECONDS = 60;
 
 export interface ConvergeTask {
   readonly spec: Spec;
@@ -32,6 +31,8 @@ export interface ConvergeTask {
   readonly report: Report;
   /** Of this resource, from its create on. */
   readonly claimId: string;
+  /** Commit that a branch or tag of the model was resolved to before; null: it is to be resolved. */
+  readonly resolvedRevision?: string | null | undefined;
   /** The last look found that it answers no token: whether that is still so decides what is done. */
   readonly asksToken?: boolean | undefined;
   /** user@machine of whoever runs the CLI. */
@@ -58,6 +59,7 @@ export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
       (error) => {
         task.report.info(`${error.details.summary}; the work on the host goes on, looking again`);
       },
+      () => run.hasAdvanced(),
     );
     return { kind: "converged", serverId: run.serverId, observed };
   } catch (error) {
@@ -68,22 +70,34 @@ export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
 class Run {
   serverId: string;
   touched = false;
+  /** How far the long work was seen to come in the last try, and in those before it. */
+  private advance = { before: 0, now: 0 };
 
   constructor(private readonly task: ConvergeTask) {
     this.serverId = task.serverId;
   }
 
+  /** Of the last try, asked once. */
+  hasAdvanced(): boolean {
+    const { before, now } = this.advance;
+    this.advance = { before: Math.max(before, now), now: 0 };
+    return now > before;
+  }
+
   async once(): Promise<Observed> {
-    const { spec, report } = this.task;
-    const observed = await this.observe(this.task.asksToken);
-    this.serverId = observed.server.owner?.serverId ?? this.serverId;
-    this.refuseForeign(observed);
-    const problem = preflight(spec, observed, this.serverName());
-    if (problem !== null) throw problem;
+    const { spec, report, urn, resolvedRevision = null } = this.task;
+    const seen = await this.observe(this.task.asksToken);
+    this.serverId = seen.server.owner?.serverId ?? this.serverId;
+    this.refuseForeign(seen);
+    this.demandPossible(seen);
+    const needed = provision(spec, urn, resolvedRevision);
+    const missing = missingParts(needed, seen);
+    const observed = missing.length === 0 ? seen : await this.provide(needed, seen);
     const flags = await flagKindsOf(spec, observed, this.task.agent, this.serverName());
-    const desired = desiredState(spec, observed, flags);
+    const desired = desiredState(spec, observed, flags, urn);
     for (const warning of desired.warnings) report.warning(warning);
-    const steps = plan(spec, desired, observed, this.owner(), fatalPatterns());
+    const unseen = allParts(needed).filter((part) => !missing.includes(part));
+    const steps = plan(spec, desired, observed, this.owner(), fatalPatterns(), unseen);
     if (steps.length > 0) {
       const found = accident(observed);
       if (found !== null) report.info(found);
@@ -93,6 +107,30 @@ class Run {
     this.demandStanding(reached);
     await this.confirm(reached);
     return reached;
+  }
+
+  private demandPossible(observed: Observed): void {
+    const problem = preflight(this.task.spec, observed, this.serverName());
+    if (problem !== null) throw problem;
+  }
+
+  /** Installs and downloads what is missing, while whatever runs goes on running; returns the host as it is then. */
+  private async provide(needed: Provision, seen: Observed): Promise<Observed> {
+    await this.apply([...claimSteps(seen, this.owner()), ...missingParts(needed, seen)], seen);
+    const observed = await this.observe(this.task.asksToken);
+    const [missing] = missingParts(needed, observed);
+    if (missing !== undefined) {
+      const { executable, checkpoint } = observed;
+      const part = missing.kind === "install" ? executable : checkpoint;
+      throw new VllmServerError({
+        code: "CHANGED_MEANWHILE",
+        summary: `Cannot start ${this.serverName()}: ${partLabel(this.task.spec, missing.kind)} was complete, and is not any more`,
+        evidence: part?.found === false ? part.reason : undefined,
+        retryable: true,
+      });
+    }
+    this.demandPossible(observed);
+    return observed;
   }
 
   /** What was proven ready a moment ago can be gone since: its supervisor was killed, or it died of its first request. */
@@ -118,13 +156,17 @@ class Run {
   }
 
   private async apply(steps: readonly Step[], observed: Observed): Promise<void> {
-    const { spec, agent, report } = this.task;
-    const live = new LiveStart(report);
-    const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + 2 * spec.timeouts.ready + SLACK_SECONDS;
+    const { spec, agent, report, resolvedRevision = null } = this.task;
+    const live = new LiveStart(report, partLabel(spec, "install"));
     this.touched = true;
-    const result = await agent.apply(this.request(steps, observed), limit, (event) => {
+    const result = await agent.apply(this.request(steps, observed), applyLimit(steps, spec), (event) => {
       live.take(event);
+      this.advance.now = live.advance;
     });
+    for (const step of result.steps) {
+      if (step.kind === "install") installWords(step.install).forEach(report.info);
+      if (step.kind === "fetch") fetchWords(spec, step.fetch, resolvedRevision).forEach(report.info);
+    }
     const started = result.steps.find((step) => step.kind === "start")?.start;
     for (const note of started?.notes ?? []) report.info(note);
     const last = result.steps.at(-1);

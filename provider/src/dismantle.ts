@@ -1,5 +1,6 @@
 import { withAnotherLook } from "./another-look";
 import { stopStep } from "./core/plan";
+import { purgeWords } from "./core/provision-words";
 import type { Spec } from "./core/spec";
 import { parseUrn } from "./core/urn";
 import type { Report } from "./live-start";
@@ -9,6 +10,8 @@ import type { StopResult } from "./remote/protocol";
 
 const LOCK_WAIT_SECONDS = 60;
 const SLACK_SECONDS = 120;
+/** Half a terabyte of files goes in seconds on a disk of its own, and in minutes on a network's. */
+const PURGE_SECONDS = 900;
 
 export interface DismantleTask {
   readonly spec: Spec;
@@ -46,6 +49,7 @@ async function once({ spec, urn, serverId, claimId, agent, report, client }: Dis
     return;
   }
   const { project, stack } = parseUrn(urn);
+  const purges = spec.onDelete.model === "purge";
   report.progress("stopping");
   const result = await agent.apply(
     {
@@ -54,16 +58,17 @@ async function once({ spec, urn, serverId, claimId, agent, report, client }: Dis
       client: `${client} (${project}/${stack})`,
       lockWaitSeconds: LOCK_WAIT_SECONDS,
       expect: { generation: observed.server.generation, leaderPid: observed.server.leader?.pid ?? null },
-      steps: [stopStep(spec, observed), { kind: "forget" }],
+      steps: [stopStep(spec, observed), { kind: "forget", purgeModel: purges }],
     },
-    LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS,
+    LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS + (purges ? PURGE_SECONDS : 0),
     (event) => {
       if (event.event === "waiting") report.progress(event.reason);
     },
   );
   const stop = result.steps.find((step) => step.kind === "stop")?.stop;
-  if (stop === undefined) return;
-  report.info(stopSummary(stop));
+  if (stop !== undefined) report.info(stopSummary(stop));
+  const forget = result.steps.find((step) => step.kind === "forget")?.forget;
+  if (purges && forget !== undefined) report.info(purgeWords(forget));
 }
 
 function stopSummary(stop: StopResult): string {

@@ -14,8 +14,10 @@ import {
 } from "./core/drift";
 import { serverSlug } from "./core/identity";
 import { isUnreachable } from "./core/lost-host";
+import { keptRevision } from "./core/model-source";
 import type { Observed } from "./core/observed";
 import { serverOutputs, toWire } from "./core/outputs";
+import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
 import type { Spec } from "./core/spec";
 import { seenIn } from "./core/unreached-update";
@@ -51,11 +53,28 @@ export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs
   // The same each time where none is recorded: an update that is cut off must know its own claim again.
   const claimId = claimOf(olds) ?? id.slice(-8);
   const asksToken = olds["status"] === "unresponsive";
-  const result = await convergeFor({ spec, urn, marked, verb: "update", serverId: id, claimId, asksToken });
+  const resolvedRevision = keptRevision(modelOf(olds), spec.model, olds["modelRevision"]);
+  const result = await convergeFor({
+    spec,
+    urn,
+    marked,
+    verb: "update",
+    serverId: id,
+    claimId,
+    asksToken,
+    resolvedRevision,
+  });
   const inputs = { ...news, [CLAIM]: claimId };
   if (result.kind === "failed" && !result.touched && isUnreachable(result.error))
     return { outs: await recordedUnreached(id, result.error, { spec, urn, marked }, olds, inputs) };
-  return { outs: await outcome(result, { spec, urn, marked }, inputs, seenIn(olds)) };
+  const before = { ...seenIn(olds), modelRevision: resolvedRevision };
+  return { outs: await outcome(result, { spec, urn, marked }, inputs, before) };
+}
+
+/** What a state declares as its model; null: it is not readable, or of a preview. */
+function modelOf(olds: Wire): Spec["model"] | null {
+  const parsed = parseInputs(inputsOf(fromWire(olds).inputs));
+  return parsed.ok ? parsed.spec.model : null;
 }
 
 function claimOf(outputs: Wire): string | null {
@@ -65,7 +84,11 @@ function claimOf(outputs: Wire): string | null {
 function convergeFor({
   marked,
   ...task
-}: Declared & Pick<ConvergeTask, "verb" | "serverId" | "claimId" | "asksToken">): Promise<ConvergeResult> {
+}: Declared &
+  Pick<
+    ConvergeTask,
+    "verb" | "serverId" | "claimId" | "asksToken" | "resolvedRevision"
+  >): Promise<ConvergeResult> {
   const { spec, urn } = task;
   watchParent();
   return converge({
@@ -87,7 +110,7 @@ async function outcome(
   if (result.kind === "converged") return { ...inputs, ...reached(task.spec, result.observed) };
   const error = presentable(result.error, task);
   if (!result.touched) throw error;
-  const seen = await lastSight(result.error, task, result.serverId);
+  const seen = withRevision(await lastSight(result.error, task, result.serverId), before);
   throw initError(result.serverId, { ...before, ...inputs, ...seen }, [error.message]);
 }
 
@@ -100,6 +123,12 @@ async function lastSight(error: unknown, task: Declared, serverId: string): Prom
     (observed) => reached(spec, observed),
     () => unknown,
   );
+}
+
+/** A checkpoint that is not to be seen now stays the one that it was. */
+function withRevision(outputs: Wire, before: Wire): Wire {
+  const modelRevision = outputs["modelRevision"] ?? before["modelRevision"] ?? null;
+  return { ...outputs, modelRevision };
 }
 
 /** Outputs of a server that was just acted on: what was started is what is believed. */
@@ -129,7 +158,7 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
     }));
     const isInInputs = drift.length > 0;
     const outputs = {
-      ...toWire(serverOutputs(spec, observed, drift)),
+      ...withRevision(toWire(serverOutputs(spec, observed, drift)), props),
       ...recordedDrift(drift, { isInInputs, configHash: declaredHash(props) }),
     };
     for (const one of drift) engineLog().warning(urn, driftLine(one));

@@ -1,6 +1,7 @@
 import type { VllmServerError } from "./core/errors";
 import { startProgress, type StartProgress } from "./core/log-phases";
 import type { ReadyRecord } from "./core/observed";
+import { progressText } from "./core/progress-text";
 import type { HostSpec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
 import { startFailure, type FailedStart } from "./core/start-failure";
@@ -19,6 +20,8 @@ export interface Report {
 
 const STEP_TEXTS: Readonly<Record<string, string>> = {
   claim: "claiming the server's place on the host",
+  install: "looking at vLLM's environment",
+  fetch: "looking at the checkpoint's files",
   overlay: "patching the checkpoint's config",
   stop: "stopping what runs",
   start: "starting vLLM",
@@ -30,7 +33,18 @@ export class LiveStart {
   private readonly log = new StartLog();
   private progress: StartProgress | null = null;
 
-  constructor(private readonly report: Report) {}
+  private readonly bytesDone = new Map<string, number>();
+
+  constructor(
+    private readonly report: Report,
+    /** "vLLM 0.33.0" */
+    private readonly installed = "vLLM",
+  ) {}
+
+  /** How far its long work was seen to come, in bytes; 0: it has none, or does not tell. */
+  get advance(): number {
+    return [...this.bytesDone.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
 
   take(event: AgentEvent): void {
     switch (event.event) {
@@ -41,6 +55,10 @@ export class LiveStart {
       }
       case "waiting":
         this.report.progress(event.reason);
+        return;
+      case "progress":
+        this.bytesDone.set(event.phase, Math.max(this.bytesDone.get(event.phase) ?? 0, event.bytesDone ?? 0));
+        this.report.progress(progressText(event, this.installed));
         return;
       case "log":
         this.log.add(event.first, event.lines);

@@ -1,7 +1,9 @@
 import { withoutSecrets } from "./core/crash-loop";
+import { checkpointWish } from "./core/model-source";
 import type { Observed } from "./core/observed";
 import type { Spec } from "./core/spec";
 import { serverEnvironment } from "./core/vllm-command";
+import { executableWish } from "./core/vllm-source";
 import type { HostAgent } from "./remote/host-agent";
 import type { ServerQuery } from "./remote/protocol";
 
@@ -28,8 +30,8 @@ export async function look(
   const query: ServerQuery = {
     serverId,
     urn,
-    executable: spec.vllm.executable,
-    checkpointPath: spec.model.path,
+    executable: executableWish(spec.vllm),
+    checkpointPath: checkpointWish(spec.model, urn),
     listen: spec.listen,
     secretEnvironment: serverEnvironment(spec, { home: "" }).secretEnvironment,
     asksToken,

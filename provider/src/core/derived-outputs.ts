@@ -1,6 +1,7 @@
 import { isLoopback } from "./identity";
 import { pathsOverlap } from "./input-path";
 import { UNKNOWN_VALUE } from "./input-unknowns";
+import { modelName } from "./model-source";
 import type { Spec } from "./spec";
 import { bracketed, tunnelCommand } from "./ssh-command";
 
@@ -34,6 +35,9 @@ export function derivedOutputs(spec: Spec): DerivedOutputs {
   };
 }
 
+/** The inputs that say which model, whichever of them is given. */
+export const MODEL_PLACES: readonly string[] = ["model.path", "model.repo"];
+
 /** The inputs that each of them repeats. */
 export function derivedSources(
   address: string,
@@ -44,7 +48,7 @@ export function derivedSources(
   return {
     url: urlFrom,
     baseUrl: urlFrom,
-    servedModelName: hasServedName ? ["engine.servedModelName"] : ["engine.servedModelName", "model.path"],
+    servedModelName: ["engine.servedModelName", ...(hasServedName ? [] : MODEL_PLACES)],
     tunnelCommand: ["listen", "host"],
   };
 }
@@ -68,11 +72,11 @@ export function derivedOutputsKnown(
   };
 }
 
-/** Names of the model in requests; without a name of its own the last part of its path. */
+/** Names of the model in requests; without a name of its own the last part of its path, or the repository. */
 export function servedModelNames(spec: Spec): readonly string[] {
   const given = spec.engine["servedModelName"];
   if (Array.isArray(given)) return given.filter((name): name is string => typeof name === "string");
-  return [spec.model.path.split("/").at(-1) ?? spec.model.path];
+  return [modelName(spec.model)];
 }
 
 /** "All addresses" is no address to connect to: the host's own name is. */

@@ -5,10 +5,12 @@ import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
 import { chooseKvCacheFlag, type KvCacheFlag } from "./kv-cache-flag";
 import { attentionKindOf, dtypeOfArgument, modelDtypeOf } from "./model-config";
+import { checkpointWish, modelLabel, modelPlace } from "./model-source";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
 import type { Launch, LaunchGpus, OverlayStep } from "./step";
 import { renderServeConfig, serverEnvironment, type FlagKinds } from "./vllm-command";
+import { executableWish } from "./vllm-source";
 
 /** What should run, said so exactly that two of them can be compared: the launch, and the overlay it needs. */
 export interface Desired {
@@ -25,7 +27,7 @@ const DRAIN_SECONDS = 20;
  * Spec + host facts -> what should run. Pure; the host must have been seen with executable and checkpoint (preflight.ts checks).
  * Fails with CONFIG_PATCH_REJECTED.
  */
-export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): Desired {
+export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, urn: string): Desired {
   const executable = observed.executable;
   const checkpoint = observed.checkpoint;
   if (executable?.found !== true || checkpoint?.found !== true) {
@@ -62,12 +64,14 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds): 
     config: config(null),
     environment: environment.environment,
     gpus: gpus.kind === "count" ? { kind: "count", count: gpus.count } : gpus,
+    selection: selectionOf(spec),
   });
   const launch: Launch = {
     fingerprint,
     executable: executable.path,
     vllmVersion: executable.version,
-    executableWish: spec.vllm.executable,
+    executableWish: executableWish(spec.vllm),
+    checkpointWish: checkpointWish(spec.model, urn),
     modelPath,
     configYaml: config(flags.has("fingerprint-value") ? fingerprint : null),
     environment: environment.environment,
@@ -101,6 +105,12 @@ function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly 
   return [...ofPatch, ...kvCache.warnings].map((warning) => warning.message);
 }
 
+/** The same folder with other files in it is another model. */
+function selectionOf({ model }: Spec): JsonObject | undefined {
+  if (model.kind === "local" || (model.include === null && model.exclude === null)) return undefined;
+  return { include: model.include, exclude: model.exclude };
+}
+
 function dtypeArgument(spec: Spec): string | null {
   const dtype = spec.engine["dtype"];
   return typeof dtype === "string" ? dtype : null;
@@ -119,10 +129,10 @@ function patched(spec: Spec, files: Readonly<Record<string, string | null>>): Pa
   const isBrokenFile = result.code === "file-not-json";
   throw new VllmServerError({
     code: "CONFIG_PATCH_REJECTED",
-    summary: `Cannot patch the config of ${spec.model.path}: ${result.message}`,
-    path: isBrokenFile ? "model.path" : result.path,
+    summary: `Cannot patch the config of ${modelLabel(spec.model)}: ${result.message}`,
+    path: isBrokenFile ? modelPlace(spec.model) : result.path,
     change: isBrokenFile
-      ? `model.path   (or repair its ${result.path}: vLLM cannot read it either)`
+      ? `${modelPlace(spec.model)}   (or repair its ${result.path}: vLLM cannot read it either)`
       : result.path,
     retryable: false,
   });

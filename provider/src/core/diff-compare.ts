@@ -3,7 +3,8 @@ import { servedModelNames } from "./derived-outputs";
 import { isRecord } from "./input-json";
 import { HIDDEN, NOT_SET, shownPair } from "./diff-values";
 import { formatPath, isSecretPath, type InputPath } from "./input-path";
-import type { HostSpec, Spec } from "./spec";
+import type { HostSpec, ModelSpec, Spec, VllmSpec } from "./spec";
+import { credentialsIn, withoutCredentials } from "./url-credentials";
 
 /** One input that differs. Values are as text, ready to be shown. */
 export interface Change {
@@ -19,13 +20,53 @@ export interface Change {
  * numbers, the served name spelled out. Two specs that compare equal here start the same server.
  */
 export function comparable(spec: Spec): Readonly<Record<string, unknown>> {
-  const { gpus, engine, host, ...rest } = spec;
+  const { gpus, engine, host, model, vllm, ...rest } = spec;
   return {
     ...rest,
     host: comparableHost(host),
+    model: comparableModel(model),
+    vllm: comparableVllm(vllm),
     engine: { ...engine, servedModelName: servedModelNames(spec) },
     gpus: gpus.kind === "list" ? gpus.ids : listedGpuCount(gpus),
   };
+}
+
+/** Which place is one thing, who may go there another: it alone changes nothing that runs. */
+function comparableModel({ kind: _kind, ...model }: ModelSpec): Readonly<Record<string, unknown>> {
+  return given({ ...model, ...("endpoint" in model ? withCredentials("endpoint", model.endpoint) : {}) });
+}
+
+function comparableVllm({ kind: _kind, ...vllm }: VllmSpec): Readonly<Record<string, unknown>> {
+  if ("executable" in vllm) return given(vllm);
+  const { indexUrl, extraIndexUrls, packages, ...rest } = vllm;
+  return given({
+    ...rest,
+    ...withCredentials("indexUrl", indexUrl),
+    ...withCredentials("extraIndexUrls", extraIndexUrls),
+    ...withCredentials("packages", [...packages].sort()),
+  });
+}
+
+/** Name of what is compared in place of credentials in a URL: `vllm.indexUrlCredentials`. */
+export const CREDENTIALS = "Credentials";
+
+function withCredentials(
+  name: string,
+  value: string | readonly string[] | null,
+): Readonly<Record<string, unknown>> {
+  if (value === null) return {};
+  const texts = typeof value === "string" ? [value] : value;
+  const plain = typeof value === "string" ? withoutCredentials(value) : value.map(withoutCredentials);
+  return { [name]: plain, [`${name}${CREDENTIALS}`]: texts.flatMap(credentialsIn) };
+}
+
+/** What is not given is not there. */
+function given(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(members).filter(
+      ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
 }
 
 function comparableHost({

@@ -1,3 +1,4 @@
+import { durationText } from "./amount-text";
 import type { Change } from "./diff-compare";
 import { NOT_SET } from "./diff-values";
 import { effectOf, isPlaceOfHost } from "./diff-effects";
@@ -91,7 +92,7 @@ function restartWords(changes: readonly Change[], context: DiffContext): string 
 function downWords({ lastStartSeconds }: DiffContext): string {
   return lastStartSeconds === null
     ? "down until it is ready again"
-    : `down about ${roughly(lastStartSeconds)} (last start took ${String(Math.round(lastStartSeconds))} s)`;
+    : `down about ${durationText(lastStartSeconds)} (last start took ${String(Math.round(lastStartSeconds))} s)`;
 }
 
 function unknownWords(unknown: readonly string[]): readonly string[] {
@@ -119,10 +120,4 @@ function changeWords({ path, from, to, isSecret }: Change): string {
   if (!isSecret) return `${place} ${from} -> ${to}`;
   if (from === NOT_SET) return `${place} added`;
   return to === NOT_SET ? `${place} removed` : `${place} changed`;
-}
-
-function roughly(seconds: number): string {
-  if (seconds < 90) return `${String(Math.max(5, Math.round(seconds / 5) * 5))} s`;
-  if (seconds < 5400) return `${String(Math.round(seconds / 60))} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
 }

@@ -1,7 +1,9 @@
 import { changesBetween, comparable, type Change } from "./diff-compare";
+import { MODEL_PLACES } from "./derived-outputs";
 import { effectOf, isPlaceOfHost, type Effect } from "./diff-effects";
 import { isRecord } from "./input-json";
 import { pathsOverlap } from "./input-path";
+import { isSameCommit } from "./model-source";
 import { INPUT_NAMES, inputsOf, parseInputs, type ParsedInputs } from "./parse-inputs";
 import type { ManagerWish } from "./spec";
 import { withoutMarkedValues, type SecretMarks } from "./secret-marks";
@@ -46,15 +48,13 @@ export function diffInputs(
   const unknown = after.ok ? after.unknowns : [];
   const found = before.ok && after.ok ? changedInputs(before, after) : [unreadable()];
   const changes = found
-    .filter((change) => !unknown.some((path) => pathsOverlap(path, change.path)))
+    .filter((change) => !unknown.map(widened).some((path) => pathsOverlap(path, change.path)))
     .map((change) => withoutMarkedValues(change, marks));
   const moved = hostMove(identities, unknown);
   const move = moved === null ? null : withoutMarkedValues(moved, marks);
-  const keepsManager = after.ok && isManagerKept(olds, after.spec.service.manager);
+  const kept = after.ok ? keptAsWished(olds, before, after) : [];
   const withEffect = (effect: Effect): readonly Change[] =>
-    changes.filter(
-      ({ path }) => (keepsManager && path === "service.manager" ? "live" : effectOf(path)) === effect,
-    );
+    changes.filter(({ path }) => (kept.includes(path) ? "live" : effectOf(path)) === effect);
   return {
     replaces: move === null ? [] : ["host"],
     move,
@@ -73,13 +73,32 @@ function changedInputs(before: Parsed, after: Parsed): readonly Change[] {
   const to = comparable(after.spec);
   const areDerived = before.spec.gpus.kind === "derived" && after.spec.gpus.kind === "derived";
   const isNameDerived =
-    after.unknowns.some((path) => pathsOverlap(path, "model.path")) &&
+    after.unknowns.some((path) => MODEL_PLACES.some((place) => pathsOverlap(path, place))) &&
     !("servedModelName" in after.spec.engine);
   return INPUT_NAMES.flatMap((name) => changesBetween(from[name], to[name], [name])).filter(
     // A derived count only repeats the parallel sizes; a derived name repeats the model's path.
     (change) =>
       !(areDerived && change.path === "gpus") && !(isNameDerived && change.path === "engine.servedModelName"),
   );
+}
+
+/** What kind of model or vLLM it is, is not known before that is: until then the whole input is not. */
+function widened(path: string): string {
+  if (MODEL_PLACES.includes(path)) return "model";
+  return path.startsWith("vllm.") ? "vllm" : path;
+}
+
+/** Changes that a running server already is as they wish. */
+function keptAsWished(olds: unknown, before: ParsedInputs, after: Parsed): readonly string[] {
+  const keepsManager = isManagerKept(olds, after.spec.service.manager);
+  const revision = isRecord(olds) ? olds["modelRevision"] : null;
+  const keepsRevision =
+    before.ok &&
+    isSameCommit(before.spec.model, after.spec.model, typeof revision === "string" ? revision : null);
+  return [
+    ...(keepsManager ? ["service.manager"] : []),
+    ...(keepsRevision ? ["model.revision", "model.endpoint"] : []),
+  ];
 }
 
 /** The one it has is what is wished now: nothing moves. States of earlier versions name none, and know the supervisor alone. */

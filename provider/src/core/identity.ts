@@ -12,12 +12,14 @@ export interface Declaration {
   readonly config: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly gpus: unknown;
+  /** Which files of a repository; undefined: what vLLM loads, or a folder. */
+  readonly selection?: unknown;
 }
 
 /** 16 hex digits, the same for the same declaration whatever the order of its keys. */
 export function fingerprintOf(declaration: Declaration): string {
   const environment = Object.entries(declaration.environment).filter(([name]) => !LIVE_VARIABLES.has(name));
-  return hashed(canonicalJson({ ...declaration, environment: Object.fromEntries(environment) })).slice(0, 16);
+  return shortHash(canonicalJson({ ...declaration, environment: Object.fromEntries(environment) }));
 }
 
 /** Name of an overlay folder, 32 hex digits: the same checkpoint and files give the same folder. */
@@ -63,6 +65,11 @@ export function canonicalJson(value: unknown): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
   return `{${members.join(",")}}`;
+}
+
+/** 16 hex digits. */
+export function shortHash(text: string): string {
+  return hashed(text).slice(0, 16);
 }
 
 function hashed(text: string): string {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedInside } from "./input-either";
 import { choice, integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
 import { DEFAULTS, type HostSpec } from "./spec";
 
@@ -75,16 +76,8 @@ type ConnectionInput = { readonly [Name in keyof typeof connection]: z.output<(t
 
 /** `host` itself; `proxy` is one more of the same. */
 export const hostSchema: z.ZodType<HostSpec> = z.unknown().transform((value, context) => {
-  const result =
-    typeof value === "string" ? hostText.transform(fromText).safeParse(value) : writtenHost.safeParse(value);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) {
-    const { path, message } = issue;
-    if (issue.code === "unrecognized_keys")
-      context.issues.push({ code: issue.code, keys: issue.keys, path, input: undefined });
-    else context.issues.push({ code: "custom", path, message, input: undefined });
-  }
-  return z.NEVER;
+  const schema = typeof value === "string" ? hostText.transform(fromText) : writtenHost;
+  return parsedInside(schema, value, context) ?? z.NEVER;
 });
 
 const writtenHost: z.ZodType<HostSpec> = z

@@ -2,11 +2,13 @@ import type { z } from "zod";
 import { engineNameOf } from "./engine-flags";
 import { HOST_NAMES } from "./input-host";
 import { isRecord } from "./input-json";
+import { MODEL_NAMES } from "./input-model";
 import { isSameName, kebabCase, nearestName } from "./input-names";
 import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath, type InputPath } from "./input-path";
 import { ABOUT_NAME, problemAt, wrongNameProblem, type Problem } from "./input-problem";
 import * as server from "./input-server";
+import { VLLM_NAMES } from "./input-vllm";
 import { NEWEST_FLAGS } from "./vllm-flags-table";
 
 /** What zod says of one input -> problems at property paths. Every schema's error message is what is wanted there. */
@@ -73,8 +75,8 @@ function valueAt(root: unknown, path: InputPath): unknown {
 
 /** Names below each input that is an object of fixed members. */
 const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
-  ["model", ["path"]],
-  ["vllm", Object.keys(server.vllmSchema.shape)],
+  ["model", MODEL_NAMES],
+  ["vllm", VLLM_NAMES],
   ["listen", Object.keys(server.listenSchema.shape)],
   ["service", Object.keys(server.serviceSchema.shape)],
   ["service.restart", server.RESTART_NAMES],

@@ -69,6 +69,22 @@ function isHostPath(value: unknown): boolean {
   return last !== undefined && last !== "~" && last !== "..";
 }
 
+/** With or without credentials in front of the host. */
+export function httpUrl(what: string): z.ZodType<string> {
+  return leaf(`${what}: http:// or https:// and a host`, (value) => isUrl(value, ["http:", "https:"]));
+}
+
+export function indexUrl(): z.ZodType<string> {
+  return leaf("address of a package index: https://, http:// or file://", (value) =>
+    isUrl(value, ["http:", "https:", "file:"]),
+  );
+}
+
+function isUrl(value: unknown, protocols: readonly string[]): boolean {
+  if (!isText(value) || !/^[a-z]+:\/\/[^\s\p{Cc}]+$/u.test(value) || !URL.canParse(value)) return false;
+  return protocols.includes(new URL(value).protocol);
+}
+
 /** `, so 16000` for text that means a number: quoted, or with vLLM's own suffixes. Source: vLLM 0.32 utils/argparse_utils.py human_readable_int. */
 export function numberHint(value: unknown): string {
   const meant = typeof value === "string" ? numberMeant(value) : null;

@@ -12,7 +12,7 @@ const ownSupervisor = "nothing: it would start servers that this provider does n
 
 /** Flags that extraArgs refuses. Names: vLLM 0.32.0 `vllm serve` parser. */
 const OWNED_FLAGS: readonly OwnedFlag[] = [
-  { flag: /^model(-tag)?$/, instead: "model.path" },
+  { flag: /^model(-tag)?$/, instead: "model" },
   { flag: /^config$/, instead: "engine and extraArgs, the file is written from them" },
   { flag: /^host$/, instead: "listen.address" },
   { flag: /^port$/, instead: "listen.port" },

@@ -1,4 +1,5 @@
 import { formatPath, isSecretPath, type InputPath } from "./input-path";
+import { holdsCredentials } from "./url-credentials";
 
 /** One thing that is wrong with the inputs, at its property path. */
 export interface Problem {
@@ -83,5 +84,8 @@ function kindOf(value: unknown): string {
 
 /** `user:password@host` is not a form of ours, but people write it. */
 function holdsPassword(value: unknown): boolean {
-  return typeof value === "string" && /^(?:[a-z]+:\/\/)?[^@/\s]*:[^@]*@/.test(value);
+  if (Array.isArray(value)) return value.some(holdsPassword);
+  return (
+    typeof value === "string" && (/^(?:[a-z]+:\/\/)?[^@/\s]*:[^@]*@/.test(value) || holdsCredentials(value))
+  );
 }

@@ -5,6 +5,7 @@ import { ruleProblem, type Problem } from "./input-problem";
 import { gpusNeeded, isLoopback, listedGpuCount } from "./identity";
 import type { JsonObject, JsonValue } from "./json";
 import { isSixteenBit } from "./model-config";
+import { modelName } from "./model-source";
 import type { Spec } from "./spec";
 
 /** A rule over several inputs. It is asked only when every input it needs is known and right by itself. */
@@ -15,9 +16,20 @@ export interface InputRule {
 
 export const INPUT_RULES: readonly InputRule[] = [
   {
+    needs: ["model", "onDelete"],
+    broken: ({ model, onDelete }) =>
+      model.kind === "local" && onDelete.model === "purge"
+        ? ruleProblem(
+            "onDelete.model",
+            '"purge" for a folder of your own, which is never removed',
+            '"keep", or a model with repo',
+          )
+        : null,
+  },
+  {
     needs: ["model", "engine"],
     broken: ({ model, engine }) => {
-      const name = model.path.split("/").at(-1) ?? "";
+      const name = modelName(model);
       if (!name.startsWith("-") || "servedModelName" in engine) return null;
       const found = `${JSON.stringify(name)} as the name of the model: vLLM takes it for an option`;
       return ruleProblem("model.path", found, "engine.servedModelName, or another folder name");

@@ -1,28 +1,6 @@
 import { z } from "zod";
-import {
-  boolean,
-  choice,
-  hostPath,
-  integer,
-  isInteger,
-  isText,
-  leaf,
-  MOST_SECONDS,
-  number,
-} from "./input-leaf";
+import { boolean, choice, integer, isInteger, isText, leaf, MOST_SECONDS, number } from "./input-leaf";
 import { MANAGERS, type ManagerWish, type ProbeKind, type Spec } from "./spec";
-
-export const modelSchema = z
-  .strictObject(
-    { path: hostPath("folder of the checkpoint") },
-    { error: 'an object such as { path: "/models/my-model" }' },
-  )
-  .transform((model) => ({ path: withoutEmptyParts(model.path) }));
-
-export const vllmSchema = z.strictObject(
-  { executable: hostPath("the vllm program").nullish() },
-  { error: 'an object such as { executable: "/opt/vllm/bin/vllm" }' },
-);
 
 export const kvCacheDtypeSchema = leaf<string>(
   (value) =>
@@ -115,7 +93,10 @@ export const RESTART_NAMES: readonly string[] = Object.keys(restartSchema.shape)
 export const LOGS_NAMES: readonly string[] = Object.keys(logsSchema.shape);
 
 export const onDeleteSchema = z.strictObject(
-  { unreachableHost: choice<Spec["onDelete"]["unreachableHost"]>(["fail", "forget"]).nullish() },
+  {
+    unreachableHost: choice<Spec["onDelete"]["unreachableHost"]>(["fail", "forget"]).nullish(),
+    model: choice<Spec["onDelete"]["model"]>(["keep", "purge"]).nullish(),
+  },
   { error: 'an object such as { unreachableHost: "forget" }' },
 );
 
@@ -132,11 +113,12 @@ function seconds(): z.ZodType<number> {
 }
 
 export const timeoutsSchema = z.strictObject(
-  { connect: seconds().nullish(), ready: seconds().nullish(), stop: seconds().nullish() },
+  {
+    connect: seconds().nullish(),
+    install: seconds().nullish(),
+    download: seconds().nullish(),
+    ready: seconds().nullish(),
+    stop: seconds().nullish(),
+  },
   { error: "an object such as { ready: 3600 }" },
 );
-
-/** `/models//kimi/./` names the same folder as `/models/kimi`. */
-function withoutEmptyParts(path: string): string {
-  return path.replace(/\/(?:\.?\/)*/g, "/").replace(/\/\.?$/, "");
-}

@@ -171,7 +171,7 @@ const checkpointSchema = z.union([
     weightFiles: z.number(),
     weightBytes: z.number(),
     /** Of a downloaded one: 40 hex digits. */
-    revision: z.string().nullable().default(null),
+    revision: z.string().nullish(),
     /** "checkpoints/<key>", where it was looked for by that. */
     wish: z.string().optional(),
   }),

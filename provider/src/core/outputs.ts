@@ -12,6 +12,7 @@ export function serverOutputs(spec: Spec, observed: Observed, drift: readonly Dr
   const { ready } = server;
   return {
     ...derivedOutputs(spec),
+    modelRevision: observed.checkpoint?.found === true ? (observed.checkpoint.revision ?? null) : null,
     modelPath: server.launch?.modelPath ?? null,
     configHash: server.launch?.fingerprint ?? null,
     vllmVersion: server.launch?.vllmVersion ?? installedVersion(observed),

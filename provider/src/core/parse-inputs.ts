@@ -4,13 +4,15 @@ import { engineSchema, jsonObjectSchema } from "./input-engine";
 import { extraArgsSchema } from "./input-extra-args";
 import { hostSchema, UNKNOWN_HOST } from "./input-host";
 import { withoutUndefinedMembers } from "./input-json";
+import { modelSchema } from "./input-model";
 import type { Problem } from "./input-problem";
 import { InputReader } from "./input-reader";
 import { INPUT_RULES } from "./input-rules";
 import * as server from "./input-server";
 import { withoutUnknowns } from "./input-unknowns";
+import { vllmSchema } from "./input-vllm";
 import { gpusNeeded } from "./identity";
-import { DEFAULTS, type GpuWish, type ServiceSpec, type Spec } from "./spec";
+import { DEFAULTS, type GpuWish, type ModelSpec, type ServiceSpec, type Spec } from "./spec";
 
 export type { Problem } from "./input-problem";
 export { INPUT_NAMES, inputsOf } from "./input-reader";
@@ -41,15 +43,16 @@ function readSpec(reader: InputReader): Spec {
   const listen = reader.optional("listen", server.listenSchema);
   const service = reader.optional("service", server.serviceSchema);
   const timeouts = reader.optional("timeouts", server.timeoutsSchema);
+  const onDelete = reader.optional("onDelete", server.onDeleteSchema);
   return {
     host: reader.required("host", hostSchema) ?? UNKNOWN_HOST,
-    model: reader.required("model", server.modelSchema) ?? { path: "/unknown" },
+    model: reader.required("model", modelSchema) ?? UNKNOWN_MODEL,
     kvCacheDtype: reader.optional("kvCacheDtype", server.kvCacheDtypeSchema) ?? DEFAULTS.kvCacheDtype,
     quantizationConfigOverrides: withoutUndefinedMembers(
       reader.optional("quantizationConfigOverrides", jsonObjectSchema) ?? {},
     ),
     configOverrides: withoutUndefinedMembers(reader.optional("configOverrides", jsonObjectSchema) ?? {}),
-    vllm: { executable: reader.optional("vllm", server.vllmSchema)?.executable ?? null },
+    vllm: reader.optional("vllm", vllmSchema) ?? { kind: "executable", executable: null },
     engine,
     extraArgs,
     environment: reader.optional("environment", environmentSchema) ?? {},
@@ -66,15 +69,20 @@ function readSpec(reader: InputReader): Spec {
     readiness: { probe: reader.optional("readiness", server.readinessSchema)?.probe ?? DEFAULTS.probe },
     timeouts: {
       connect: timeouts?.connect ?? DEFAULTS.timeouts.connect,
+      install: timeouts?.install ?? DEFAULTS.timeouts.install,
+      download: timeouts?.download ?? DEFAULTS.timeouts.download,
       ready: timeouts?.ready ?? DEFAULTS.timeouts.ready,
       stop: timeouts?.stop ?? DEFAULTS.timeouts.stop,
     },
     onDelete: {
-      unreachableHost:
-        reader.optional("onDelete", server.onDeleteSchema)?.unreachableHost ?? DEFAULTS.unreachableHost,
+      unreachableHost: onDelete?.unreachableHost ?? DEFAULTS.unreachableHost,
+      model: onDelete?.model ?? DEFAULTS.modelOnDelete,
     },
   };
 }
+
+/** Stands in for a model that is not known yet. */
+const UNKNOWN_MODEL: ModelSpec = { kind: "local", path: "/unknown", verify: DEFAULTS.verify };
 
 function serviceSpec({
   manager,

@@ -1,6 +1,7 @@
 import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
+import type { ProvisionStep } from "./provision";
 import type { ManagerWish, Spec } from "./spec";
 import type { Launch, Step, StopStep, WaitStep } from "./step";
 
@@ -13,6 +14,7 @@ const TEARDOWN_SECONDS = 15;
 /**
  * What has to happen on the host so that exactly what is desired runs there. Pure: nothing, everything and half there are the
  * same question. An empty list: it already is so.
+ * @param parts what a start is made of, to be made complete and right before anything is stopped for it.
  */
 export function plan(
   spec: Spec,
@@ -20,11 +22,9 @@ export function plan(
   observed: Observed,
   owner: OwnerRecord,
   fatalPatterns: readonly string[],
+  parts: readonly ProvisionStep[] = [],
 ): readonly Step[] {
-  // The URN too: a resource or stack that was renamed leaves its old name to others.
-  const known = observed.server.owner;
-  const isClaimed = known?.claimId === owner.claimId && known.urn === owner.urn;
-  const claim: readonly Step[] = isClaimed ? [] : [{ kind: "claim", owner }];
+  const claim = claimSteps(observed, owner);
   const wait = waitStep(spec, desired, fatalPatterns);
   if (runsAsDesired(desired, observed)) {
     return [
@@ -36,11 +36,18 @@ export function plan(
   }
   return [
     ...claim,
+    ...parts,
     ...(desired.overlay === null ? [] : [desired.overlay]),
     ...(hasSomethingToStop(observed) ? [stopStep(spec, observed)] : []),
     { kind: "start", launch: desired.launch },
     wait,
   ];
+}
+
+/** [] where the record is this resource's. The URN too: one that was renamed, or its stack, leaves its old name to others. */
+export function claimSteps({ server }: Observed, owner: OwnerRecord): readonly Step[] {
+  const isClaimed = server.owner?.claimId === owner.claimId && server.owner.urn === owner.urn;
+  return isClaimed ? [] : [{ kind: "claim", owner }];
 }
 
 /** Ready or on its way there, with this very declaration. */

@@ -1,14 +1,16 @@
 import { isCpuBuild } from "./desired";
 import { VllmServerError } from "./errors";
+import { modelPlace } from "./model-source";
 import type { GpuSeen, Observed, PortSeen } from "./observed";
 import type { Spec } from "./spec";
+import { isCpuEnvironment } from "./vllm-source";
 
 /** Memory that a GPU without compute processes may show as used (driver, display, ECC), MiB. */
 const IDLE_MIB = 1024;
 
 /**
  * What makes the start certain to fail, looked at before anything on the host is touched.
- * Returns the first reason, null when none was seen. A check that cannot be made never blocks.
+ * Returns the first reason, null when none was seen. A check that cannot be made never blocks, and what is ours to bring there may be missing.
  */
 export function preflight(spec: Spec, observed: Observed, server: string): VllmServerError | null {
   return (
@@ -20,7 +22,7 @@ export function preflight(spec: Spec, observed: Observed, server: string): VllmS
 }
 
 function executableProblem(spec: Spec, observed: Observed, server: string): VllmServerError | null {
-  if (observed.executable?.found === true) return null;
+  if (observed.executable?.found === true || spec.vllm.kind === "environment") return null;
   const reason = observed.executable?.found === false ? observed.executable.reason : "it was not looked for";
   return new VllmServerError({
     code: "VLLM_NOT_FOUND",
@@ -37,15 +39,19 @@ function executableProblem(spec: Spec, observed: Observed, server: string): Vllm
 function checkpointProblem(spec: Spec, observed: Observed, server: string): VllmServerError | null {
   const checkpoint = observed.checkpoint;
   if (checkpoint === null) return null;
+  const isHub = spec.model.kind === "hub";
   const failed = (reason: string): VllmServerError =>
     new VllmServerError({
       code: "CHECKPOINT_NOT_FOUND",
       summary: `Cannot start ${server}: ${reason}`,
-      path: "model.path",
-      change: "model.path   (a folder on the host with config.json and the weights)",
+      path: modelPlace(spec.model),
+      change: isHub
+        ? "model.include, or another model.repo   (one with weights that vLLM loads)"
+        : "model.path   (a folder on the host with config.json and the weights)",
       retryable: false,
     });
-  if (!checkpoint.found) return failed(`no checkpoint at ${checkpoint.path} (${checkpoint.reason})`);
+  if (!checkpoint.found)
+    return isHub ? null : failed(`no checkpoint at ${checkpoint.path} (${checkpoint.reason})`);
   const loadFormat = spec.engine["loadFormat"] ?? "auto";
   if (checkpoint.weightFiles === 0 && (loadFormat === "auto" || loadFormat === "safetensors")) {
     return failed(`${checkpoint.path} holds no weight files, need *.safetensors, *.bin or *.pt`);
@@ -81,7 +87,8 @@ function portHolder(seen: Extract<PortSeen, { free: false }>): string {
 
 function gpuProblem(spec: Spec, observed: Observed, server: string): VllmServerError | null {
   const version = observed.executable?.found === true ? observed.executable.version : null;
-  if (spec.gpus.kind === "derived" && (observed.gpus === null || isCpuBuild(version))) return null;
+  const needsNone = isCpuBuild(version) || isCpuEnvironment(spec.vllm);
+  if (spec.gpus.kind === "derived" && (observed.gpus === null || needsNone)) return null;
   if (observed.gpus === null) {
     const why = observed.gpuError ?? "nvidia-smi is not on the host";
     return gpuError(

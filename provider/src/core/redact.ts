@@ -1,4 +1,6 @@
-import type { HostSpec, Spec } from "./spec";
+import type { HostSpec, ModelSpec, Spec } from "./spec";
+import { secretsInUrls } from "./url-credentials";
+import { vllmUrls } from "./vllm-source";
 
 const PLACEHOLDER = "[secret]";
 /** Shorter ones would blank out half of every text. */
@@ -8,7 +10,13 @@ const PLAIN_WORDS = /^(?:true|false|none|null|auto|debug|info|warn|warning|error
 
 /** Every secret of a spec, in each form that it can take in a text. */
 export function secretsOf(spec: Spec): readonly string[] {
-  const values = [spec.apiKey, ...hostSecrets(spec.host), ...Object.values(spec.environment)];
+  const values = [
+    spec.apiKey,
+    ...hostSecrets(spec.host),
+    ...Object.values(spec.environment),
+    ...modelSecrets(spec.model),
+    ...vllmUrls(spec.vllm).flatMap(secretsInUrls),
+  ];
   const forms = values.flatMap((value) => (value === null ? [] : formsOf(value)));
   return [...new Set(forms)].filter(isLongEnough);
 }
@@ -26,6 +34,11 @@ export function redact(spec: Spec, text: string, marked: readonly string[] = [])
   if (secrets.length === 0) return text;
   const longestFirst = [...secrets].sort((first, second) => second.length - first.length);
   return text.replace(new RegExp(longestFirst.map(escaped).join("|"), "g"), () => PLACEHOLDER);
+}
+
+function modelSecrets(model: ModelSpec): readonly (string | null)[] {
+  if (model.kind === "local") return [];
+  return [model.token, ...(model.endpoint === null ? [] : secretsInUrls(model.endpoint))];
 }
 
 function hostSecrets(host: HostSpec): readonly (string | null)[] {

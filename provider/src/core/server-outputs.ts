@@ -7,6 +7,8 @@ export interface ServerOutputs {
   readonly baseUrl: string;
   readonly servedModelName: string;
   readonly tunnelCommand: string | null;
+  /** Commit of a model that comes from a hub, 40 hex digits; it stays until the input says another. */
+  readonly modelRevision: string | null;
   /** What vLLM serves: the overlay where the config is patched, else the checkpoint. */
   readonly modelPath: string | null;
   /** Hash of the declaration; the server answers it as system_fingerprint. */

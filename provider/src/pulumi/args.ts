@@ -12,8 +12,11 @@ export interface VllmServerArgs {
    * Another machine: replacement, the new one first. Other credentials: no restart.
    */
   readonly host: Input<string | HostArgs>;
-  /** What is served. Required. Change: restart. */
-  readonly model: Input<ModelArgs>;
+  /**
+   * What is served: "org/name@<40 hex>" of a hub ("org/name@branch", "org/name" too), or all of it as an object, or a folder on the host as
+   * { path }. Required. Downloaded, where it is not there, while the old server still serves. Change: restart.
+   */
+  readonly model: Input<string | ModelArgs>;
   /**
    * Type of the KV cache, by vLLM's names: "auto", "bfloat16", "float16", "fp8", "fp8_e4m3", ... Default "auto": what the checkpoint asks for.
    * A 16-bit type also takes the request for another one out of the checkpoint's config (in a copy, never in the checkpoint). Change: restart.
@@ -26,7 +29,10 @@ export interface VllmServerArgs {
   readonly quantizationConfigOverrides?: InputObject | undefined;
   /** The same for the rest of config.json. Default {}. Change: restart. */
   readonly configOverrides?: InputObject | undefined;
-  /** Which vLLM. Default: the `vllm` of the user's login environment on the host. Change: restart. */
+  /**
+   * Which vLLM: one to be installed ({ version, ... }), or one that is there ({ executable }). Default: the `vllm` of the user's login
+   * environment on the host. Change: a new one is installed beside the old one while that still serves; then a restart.
+   */
   readonly vllm?: Input<VllmArgs> | undefined;
   /** vLLM's flags that nearly everybody uses. Default {}. Change: restart. */
   readonly engine?: Input<EngineArgs> | undefined;
@@ -63,14 +69,53 @@ export interface VllmServerArgs {
   readonly onDelete?: Input<OnDeleteArgs> | undefined;
 }
 
+/** Either `path`, or `repo` and what belongs to it. */
 export interface ModelArgs {
-  /** Folder of a checkpoint on the host: absolute, or below the user's home with "~/". */
-  readonly path: Input<string>;
+  /** Folder of a checkpoint on the host: absolute, or below the user's home with "~/". It is never written to. Change: restart. */
+  readonly path?: Input<string> | undefined;
+  /** Repository of a hub, "org/name". Change: restart. */
+  readonly repo?: Input<string> | undefined;
+  /**
+   * 40 hex digits, a branch or a tag. A branch or tag is resolved once, told as output `modelRevision`, and stays there until `model`
+   * changes. Default: the repository's default branch. Change: restart; none to the very commit that is served already.
+   */
+  readonly revision?: Input<string> | undefined;
+  /**
+   * Patterns of names in the repository, such as "*.safetensors"; "*" crosses "/". Default: what vLLM loads, without the duplicates beside
+   * it (original/, *.pth, *.gguf, *.onnx, consolidated copies). Change: restart.
+   */
+  readonly include?: Input<readonly Input<string>[]> | undefined;
+  /** Patterns of names that are left out. Default: none beside those of `include`. Change: restart. */
+  readonly exclude?: Input<readonly Input<string>[]> | undefined;
+  /** For gated and private repositories. Always a secret; never on the host's disk. Default: the host's own (HF_TOKEN, `hf auth login`). Change: no restart. */
+  readonly token?: Input<string> | undefined;
+  /** Address of a hub or a mirror. Credentials in it are a secret. Default: HF_ENDPOINT on the host. Change: restart; none while `revision` is a commit. */
+  readonly endpoint?: Input<string> | undefined;
+  /** Folder on the host for downloads, shared by all who name it. Default: the hub cache of the host's user (HF_HUB_CACHE, HF_HOME). Change: restart. */
+  readonly cacheDir?: Input<string> | undefined;
+  /**
+   * How closely files are looked at before a start: "headers" (all there, sizes right, headers of safetensors whole) or "full" (every byte
+   * hashed; minutes for hundreds of GB). What is broken is fetched again, where it comes from a hub. Default "headers". Change: no restart.
+   */
+  readonly verify?: Input<"headers" | "full"> | undefined;
 }
 
+/** Either `executable`, or any of the others: then an environment of its own is built on the host, shared by all who declare the same. */
 export interface VllmArgs {
-  /** Path of a `vllm` command on the host. Default: found in the login environment. */
+  /** Path of a `vllm` command on the host, which is never changed. Default: found in the login environment. Change: restart. */
   readonly executable?: Input<string> | undefined;
+  /** One exact version, such as "0.33.0". Default: the newest at the time of the installation, which then stays. Change: restart. */
+  readonly version?: Input<string> | undefined;
+  /** Requirements beside vLLM, such as "flashinfer-python==0.4.1". Default []. Change: restart. */
+  readonly packages?: Input<readonly Input<string>[]> | undefined;
+  /** Package index instead of the host's own. Credentials in it are a secret. Default: as the host is configured. Change: restart; none for other credentials. */
+  readonly indexUrl?: Input<string> | undefined;
+  /** Further indexes. Default []. Change: as of indexUrl. */
+  readonly extraIndexUrls?: Input<readonly Input<string>[]> | undefined;
+  /** Version of Python, such as "3.12", or the path of one on the host. Default: what uv picks. Change: restart. */
+  readonly python?: Input<string> | undefined;
+  /** Which PyTorch, by uv's names: "auto", "cpu", "cu128", ... Default: what vLLM's own requirements say. Change: restart. */
+  readonly torchBackend?: Input<string> | undefined;
 }
 
 export interface ListenArgs {
@@ -122,6 +167,10 @@ export interface ReadinessArgs {
 export interface TimeoutArgs {
   /** Seconds until a connection stands, over all tries. Default 30. */
   readonly connect?: Input<number> | undefined;
+  /** Seconds for the whole installation of vLLM. Default 3600. */
+  readonly install?: Input<number> | undefined;
+  /** Seconds without a byte before a download is begun anew; there is no limit in total. Default 120. */
+  readonly download?: Input<number> | undefined;
   /** Seconds from start to ready. Default 3600. */
   readonly ready?: Input<number> | undefined;
   /** Seconds that running requests get to finish before the server is ended. Default 120. */
@@ -134,4 +183,9 @@ export interface OnDeleteArgs {
    * run there. Only where the machine does not answer: a changed host key or a refused login fails in any case. Default "fail".
    */
   readonly unreachableHost?: Input<"fail" | "forget"> | undefined;
+  /**
+   * The downloaded checkpoint: "keep", or "purge" to remove those of its files that no other revision, overlay or server of the host uses.
+   * A folder of your own (model.path) is never removed. Default "keep".
+   */
+  readonly model?: Input<"keep" | "purge"> | undefined;
 }

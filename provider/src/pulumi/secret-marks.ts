@@ -26,14 +26,15 @@ async function written(args: VllmServerArgs): Promise<unknown> {
   return runtime.serializeProperties("inputs", { ...args }).catch(() => ({}));
 }
 
-/** An object of a connection is marked for the key in it: then the rest of it, such as the host's name, stays readable. */
+/** An object of a connection, or of a model with its token, is marked for the key in it: then the rest of it, such as the host's name, stays readable. */
 function marksIn(value: unknown, path: InputPath = []): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item: unknown, index) => marksIn(item, [...path, index]));
   if (!isRecord(value)) return [];
   if (value[runtime.specialSigKey] !== runtime.specialSecretSig)
     return Object.entries(value).flatMap(([name, inner]) => marksIn(inner, [...path, name]));
-  const isConnection = path[0] === "host" && isRecord(value["value"]);
-  return isConnection || isSecretPath(path) ? [] : [formatPath(path)];
+  const whole = value["value"];
+  const isForItsKey = isRecord(whole) && (path[0] === "host" || (path[0] === "model" && "token" in whole));
+  return isForItsKey || isSecretPath(path) ? [] : [formatPath(path)];
 }
 
 /** Outputs that repeat what is marked: the engine marks them too where the input of their name is. */

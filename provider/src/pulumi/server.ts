@@ -16,6 +16,7 @@ const fromProvider: { readonly [Name in keyof ServerOutputs]: undefined } = {
   baseUrl: undefined,
   servedModelName: undefined,
   tunnelCommand: undefined,
+  modelRevision: undefined,
   modelPath: undefined,
   configHash: undefined,
   vllmVersion: undefined,
@@ -49,6 +50,8 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly servedModelName: Output<string>;
   /** The ssh command that brings a loopback port to this machine; null where the server listens elsewhere. Known in preview. */
   declare readonly tunnelCommand: Output<string | null>;
+  /** Commit of a model that comes from a hub, 40 hex digits. A branch or tag is resolved once and stays there until `model` changes. */
+  declare readonly modelRevision: Output<string | null>;
   /** Folder on the host that vLLM serves: the checkpoint, or the copy with changed config files. */
   declare readonly modelPath: Output<string | null>;
   /** Hash of the declaration. */

@@ -144,7 +144,10 @@ const stepResultSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("wait"), wait: waitResultSchema }),
   z.object({ kind: z.literal("policy") }),
   z.object({ kind: z.literal("confirm") }),
-  z.object({ kind: z.literal("forget"), forget: forgetResultSchema }),
+  z.object({
+    kind: z.literal("forget"),
+    forget: forgetResultSchema.default({ freedBytes: 0, kept: [] }),
+  }),
 ]);
 
 /** A wait that did not end "ready" ends the request: its result is the last one. */

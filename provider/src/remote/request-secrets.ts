@@ -1,3 +1,5 @@
+import type { Step } from "../core/step";
+import { secretsInUrls } from "../core/url-credentials";
 import type { AgentRequest } from "./protocol";
 
 const PLACEHOLDER = "[secret]";
@@ -23,8 +25,34 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 function stepSecrets(request: AgentRequest): readonly string[] {
   if (request.op === "flags") return Object.values(request.environment);
   if (request.op !== "apply") return [];
-  return request.steps.flatMap((step) => {
-    if (step.kind === "start") return Object.values(step.launch.secretEnvironment);
-    return step.kind === "wait" && step.apiKey !== null ? [step.apiKey] : [];
-  });
+  return request.steps.flatMap(secretsOfStep);
+}
+
+function secretsOfStep(step: Step): readonly string[] {
+  switch (step.kind) {
+    case "start":
+      return Object.values(step.launch.secretEnvironment);
+    case "wait":
+      return step.apiKey === null ? [] : [step.apiKey];
+    case "install": {
+      const { indexUrl, extraIndexUrls, packages } = step.environment;
+      return [...(indexUrl === null ? [] : [indexUrl]), ...extraIndexUrls, ...packages].flatMap(
+        secretsInUrls,
+      );
+    }
+    case "fetch": {
+      if (step.checkpoint.key === null) return [];
+      const { token, endpoint } = step.checkpoint;
+      return [...(token === null ? [] : [token]), ...(endpoint === null ? [] : secretsInUrls(endpoint))];
+    }
+    case "claim":
+    case "overlay":
+    case "stop":
+    case "policy":
+    case "confirm":
+    case "forget":
+      return [];
+    default:
+      return step satisfies never;
+  }
 }

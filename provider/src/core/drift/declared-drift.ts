@@ -35,10 +35,19 @@ export function declaredDrift(observed: Observed, { configHash, service }: Belie
   ];
 }
 
-/** The vllm of the login environment can become another one. One that is gone harms only the next start. */
-function executableDrift({ server: { launch }, executable }: Observed): readonly Drift[] {
+/**
+ * The vllm of the login environment can become another one. One that is gone harms only the next start; one that was installed by us is
+ * installed again beside the running server.
+ */
+function executableDrift({ host, server: { launch }, executable }: Observed): readonly Drift[] {
   if (launch === null || executable === null) return [];
   const path: InputPath = ["vllm", "executable"];
+  if (!executable.found && launch.executable.startsWith(`${host.stateRoot}/environments/`)) {
+    const words = `its environment ${launch.executable} is not on the host any more (${executable.reason})`;
+    return [
+      { path: ["vllmVersion"], found: `${launch.vllmVersion ?? ""} (removed)`.trim(), words, repair: "live" },
+    ];
+  }
   if (!executable.found) {
     const words = `not on the host any more (${executable.reason}): the next start fails`;
     return [{ path, found: `${launch.executable} (gone)`, words, repair: "none" }];

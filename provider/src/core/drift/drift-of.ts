@@ -31,8 +31,16 @@ export function driftOf(observed: Observed, believed: Believed | null = null): r
   });
 }
 
-function missingFiles({ server: { launch, modelPathIntact } }: Observed): readonly Drift[] {
-  if (launch === null || modelPathIntact !== false) return [];
+function missingFiles({ server: { launch, modelPathIntact }, checkpoint }: Observed): readonly Drift[] {
+  if (launch === null) return [];
+  if (modelPathIntact !== false) return checkpointDrift(launch.modelPath, checkpoint);
   const words = `files of ${launch.modelPath} are missing`;
   return [{ path: ["modelPath"], found: `${launch.modelPath} (files missing)`, words, repair: "restart" }];
+}
+
+/** What was downloaded and is not whole any more: the running server has read it, the next start needs it. A folder of the user's has a path. */
+function checkpointDrift(modelPath: string, checkpoint: Observed["checkpoint"]): readonly Drift[] {
+  if (checkpoint === null || checkpoint.found || checkpoint.path.startsWith("/")) return [];
+  const words = `the checkpoint ${checkpoint.path} is not whole any more (${checkpoint.reason})`;
+  return [{ path: ["modelPath"], found: `${modelPath} (not whole)`, words, repair: "live" }];
 }

@@ -6,8 +6,12 @@ from contextlib import ExitStack
 from typing import Any, Callable, Optional
 
 from agent import (
+    checkpoint_use,
+    environment_use,
     events,
+    fetch,
     host_turn,
+    install,
     launch,
     launch_files,
     lock,
@@ -73,6 +77,8 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
                     restart_policy.suspend(server_id)
                     break
                 overlay_use.drop_earlier(server_id)
+                checkpoint_use.drop_earlier(server_id)
+                environment_use.drop_earlier(server_id)
     return results
 
 
@@ -104,11 +110,13 @@ def _carry_out(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
 
 _STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
     "claim": ownership.claim,
+    "install": lambda server_id, step: {"install": install.run(server_id, step)},
+    "fetch": lambda server_id, step: {"fetch": fetch.run(server_id, step)},
     "overlay": overlay.build,
     "stop": lambda server_id, step: {"stop": stop.run(server_id, step)},
     "start": lambda server_id, step: {"start": launch.run(server_id, step)},
     "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
     "policy": settle.run,
     "confirm": lambda server_id, step: ownership.confirm(server_id, step["confirmed"]),
-    "forget": lambda server_id, _step: ownership.forget(server_id),
+    "forget": lambda server_id, step: {"forget": ownership.forget(server_id, step)},
 }

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agent import toolchain
+
 # What describes the user and the machine. How vLLM itself behaves (VLLM_*, PYTHON*, CUDA_VISIBLE_DEVICES, NCCL_*) is declared,
 # so that a line in somebody's profile does not change a server.
 FROM_LOGIN = (
@@ -52,11 +54,13 @@ def build(
 
 
 def of_login(login: Mapping[str, str], executable: str) -> dict[str, str]:
-    """What vLLM's processes take from the login environment, the executable's own folder first on PATH."""
+    """What vLLM's processes take from the login environment, the executable's own folder first on PATH, and last on it the
+    compilers that the login does not find."""
     basics = {name: login[name] for name in FROM_LOGIN if name in login}
     # Where it is a link (uv, pipx), what lies beside the real one counts too: ninja, for kernels that are compiled at start.
     folders = [os.path.dirname(executable), os.path.dirname(os.path.realpath(executable))]
-    return {**basics, "PATH": ":".join([*dict.fromkeys(folders), login.get("PATH", os.defpath)])}
+    search = ":".join([*dict.fromkeys(folders), login.get("PATH", os.defpath)])
+    return toolchain.complete({**basics, "PATH": search}, executable)
 
 
 def _gpus(names: Sequence[str]) -> dict[str, str]:

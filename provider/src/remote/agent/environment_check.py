@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
 
@@ -38,11 +39,12 @@ def probe(name: str) -> dict[str, Any]:
     return {**facts, "version": version, "driverVersion": wheel_fit.driver_now()}
 
 
-def demand_fit(name: str) -> None:
-    """Raises WHEEL_UNSUITABLE where what it was built for fits none of the host's GPUs or not their driver; costs one nvidia-smi."""
+def demand_fit(name: str, uuids: Optional[Sequence[str]] = None) -> None:
+    """Raises WHEEL_UNSUITABLE where what it was built for does not fit these GPUs, or none of the host's, or their driver; costs
+    one nvidia-smi."""
     record = environments.read(name)
     if record is not None:
-        wheel_fit.demand(record["facts"])
+        wheel_fit.demand(record["facts"], uuids)
 
 
 def _run(name: str, argv: list[str]) -> Outcome:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import command, environment, paths
+from agent import command, environment, environments, paths
 
 LOGIN_DEADLINE_SECONDS = 10.0
 VERSION_DEADLINE_SECONDS = 60.0
@@ -53,7 +53,10 @@ def login_environment() -> dict[str, str]:
 
 
 def find(executable: Optional[str]) -> dict[str, Any]:
-    """ExecutableSeen of core/observed.ts: the given path or name, else `vllm` of the login PATH."""
+    """ExecutableSeen of core/observed.ts: the given path or name, "environments/<name>" for one that the tool builds, else
+    `vllm` of the login PATH."""
+    if executable is not None and environments.is_wish(executable):
+        return environments.find(environments.name_of_wish(executable))
     if executable is None or "/" not in executable:
         name = executable or "vllm"
         search = login_environment()["PATH"]

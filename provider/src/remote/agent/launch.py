@@ -6,6 +6,7 @@ from typing import Any
 
 from agent import (
     environment,
+    environments,
     executable,
     launch_files,
     logs,
@@ -16,6 +17,7 @@ from agent import (
     start_check,
     start_plan,
     supervision,
+    toolchain,
 )
 from agent.failure import AgentFailure
 from agent.start_plan import Plan
@@ -36,17 +38,15 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         chosen.uuids,
         chosen.baseline_mib,
     )
-    pid = supervision.named(manager).start(
-        _plan(server_id, launch, chosen.uuids if launch.get("gpuNames") != "index" else chosen.indexes),
-        {**(previous or {}), "generation": generation - 1},
-    )
+    plan = _plan(server_id, launch, chosen.uuids if launch.get("gpuNames") != "index" else chosen.indexes)
+    pid = supervision.named(manager).start(plan, {**(previous or {}), "generation": generation - 1})
     return {
         "generation": generation,
         "pid": pid,
         "gpuUuids": chosen.uuids,
         "logPath": str(logs.path(server_id, generation)),
         "manager": manager,
-        "notes": notes,
+        "notes": [*notes, *_missing(plan, chosen.uuids)],
     }
 
 
@@ -59,6 +59,12 @@ def _demand_nothing_lives(server_id: str) -> None:
             f"Cannot start {server_id}: {alive} of it still runs, need it stopped",
             retryable=True,
         )
+
+
+def _missing(plan: Plan, gpu_uuids: list[str]) -> list[str]:
+    """What a bare host lacks. A vllm that somebody has set up by hand is known to work."""
+    is_ours = environments.name_in(plan.command.executable) != ""
+    return toolchain.missing(plan.command.environment) if is_ours and gpu_uuids else []
 
 
 def _plan(server_id: str, launch: dict[str, Any], gpu_names: list[str]) -> Plan:

@@ -9,7 +9,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agent import lock, overlay_use, paths, records, registry, temp_files
+from agent import (
+    checkpoint_forget,
+    checkpoint_use,
+    environment_use,
+    hf_install,
+    job_use,
+    lock,
+    overlay_use,
+    paths,
+    records,
+    registry,
+    temp_files,
+)
 from agent.failure import AgentFailure
 
 # The supervisor ends by itself once it has ended everything else.
@@ -52,14 +64,20 @@ def confirm(server_id: str, confirmed: bool = True) -> None:
         records.write_json(_owner_file(server_id), {**owner, "confirmed": confirmed})
 
 
-def forget(server_id: str) -> None:
-    """Removes everything kept for the server; its record goes last, so that a cut attempt can be repeated.
+def forget(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
+    """Removes everything kept for the server; its record goes last, so that a cut attempt can be repeated. ForgetResult of
+    remote/protocol.ts.
 
     Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
+    job_use.drop_all(server_id)
     overlay_use.drop_all(server_id)
+    purged = checkpoint_forget.run(server_id, step.get("purgeModel") is True)
+    hf_install.drop_unless_others(server_id)
+    environment_use.drop_all(server_id)
     remove_state(server_id)
+    return purged
 
 
 def remove_state(server_id: str) -> None:
@@ -109,7 +127,10 @@ def _take_over(other_id: str, server_id: str) -> None:
             retryable=True,
         )
     with lock.held(paths.server_folder(other_id) / "lock", "server " + server_id, 0):
+        job_use.hand_over(other_id, server_id)
+        checkpoint_use.hand_over(other_id, server_id)
         overlay_use.drop_all(other_id)
+        environment_use.drop_all(other_id)
         remove_state(other_id)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import gpu_seen, gpus, port_seen, registry, supervised_start
+from agent import environment_check, environments, gpu_seen, gpus, port_seen, registry, supervised_start
 from agent.failure import AgentFailure
 from agent.registry import Server
 
@@ -27,13 +27,15 @@ class Gpus:
 def demand(server_id: str, launch: dict[str, Any]) -> Gpus:
     """GPUs that the start gets. What the server holds itself counts as free for it.
 
-    Raises VLLM_NOT_FOUND, PORT_IN_USE, GPU_NOT_FOUND or GPUS_NOT_FREE; whoever is in the way is named.
+    Raises VLLM_NOT_FOUND, PORT_IN_USE, GPU_NOT_FOUND, GPUS_NOT_FREE or WHEEL_UNSUITABLE; whoever is in the way is named.
     """
     servers = registry.load_all()
     _demand_executable(launch["executable"])
     _demand_free_port(server_id, launch["listen"], servers)
     own = next((server for server in servers if server.server_id == server_id), None)
-    return _choose_gpus(launch["gpus"], servers, own)
+    chosen = _choose_gpus(launch["gpus"], servers, own)
+    _demand_fit(launch["executable"], chosen.uuids)
+    return chosen
 
 
 def _demand_executable(path: str) -> None:
@@ -43,6 +45,13 @@ def _demand_executable(path: str) -> None:
         raise supervised_start.not_found(path, os.strerror(error.errno or 0)) from error
     if not stat.S_ISREG(found.st_mode) or not os.access(path, os.X_OK):
         raise supervised_start.not_found(path, "it is no executable file")
+
+
+def _demand_fit(path: str, uuids: list[str]) -> None:
+    """Of environments that the tool has built it is known what for."""
+    name = environments.name_in(path)
+    if name and uuids:
+        environment_check.demand_fit(name, uuids)
 
 
 def _demand_free_port(server_id: str, listen: dict[str, Any], servers: Sequence[Server]) -> None:

@@ -93,7 +93,8 @@ class FullDiskTest(ActingCase):
         with self.full():
             self.assertEqual(2, len(self.apply(stop)[0]["stop"]["ended"]))
             self.assert_nothing_left()
-            self.assertEqual([{"kind": "forget"}], self.apply({"kind": "forget"}))
+            nothing = {"freedBytes": 0, "kept": []}
+        self.assertEqual([{"kind": "forget", "forget": nothing}], self.apply({"kind": "forget"}))
         self.assertFalse(self.state().exists())
 
     def test_what_the_stop_saw_for_itself_is_removed_though_it_could_not_be_noted(self) -> None:

@@ -118,5 +118,5 @@ _STEPS: dict[str, Callable[[str, dict[str, Any]], Optional[dict[str, Any]]]] = {
     "wait": lambda server_id, step: {"wait": wait.run(server_id, step)},
     "policy": settle.run,
     "confirm": lambda server_id, step: ownership.confirm(server_id, step["confirmed"]),
-    "forget": lambda server_id, step: {"forget": ownership.forget(server_id, step)},
+    "forget": lambda server_id, step: {"forget": ownership.forget(server_id, step.get("purgeModel") is True)},
 }

@@ -6,20 +6,37 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import paths
+from agent import checkpoint_record, paths
+from agent.weights import WEIGHT_SUFFIXES
 
 CONFIG_FILES = ("config.json", "hf_quant_config.json")
-
-# Formats that vLLM 0.32 loads weights from. Source: vllm/model_executor/model_loader/default_loader.py.
-WEIGHT_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 
 # The largest real one is below 1 MiB; nobody's 40 GB file becomes a reply.
 LARGEST_CONFIG_BYTES = 16 * 1024 * 1024
 
 
-def look(path: str) -> dict[str, Any]:
-    """CheckpointSeen of core/observed.ts. Links stay in the path; weight sizes are those of their targets."""
-    folder = paths.expand(path)
+def look(wish: str) -> dict[str, Any]:
+    """CheckpointSeen of core/observed.ts, of a folder or of "checkpoints/<key>". Weight sizes are those of links' targets."""
+    key = checkpoint_record.key_of(wish)
+    return _look_at(paths.expand(wish)) if key is None else {**_look_at_download(key), "wish": wish}
+
+
+def _look_at_download(key: str) -> dict[str, Any]:
+    known = checkpoint_record.read(key)
+    if known is None:
+        return {"found": False, "path": checkpoint_record.PREFIX + key, "reason": "it is not downloaded yet"}
+    name = f"{known.snapshot.repo}@{known.snapshot.revision}"
+    missing = known.missing()
+    if len(missing) == len(known.files):
+        return {"found": False, "path": name, "reason": "it is not downloaded yet"}
+    if missing:
+        count = "%d of its %d files are" % (len(missing), len(known.files))
+        return {"found": False, "path": name, "reason": f"{count} missing or not whole"}
+    found = _look_at(known.snapshot.folder)
+    return {**found, "revision": known.snapshot.revision} if found["found"] else found
+
+
+def _look_at(folder: Path) -> dict[str, Any]:
     try:
         entries = sorted(os.listdir(folder))
         texts = {name: _text(folder / name) for name in CONFIG_FILES}

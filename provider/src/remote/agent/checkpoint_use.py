@@ -31,6 +31,15 @@ def keys_of(server_id: str) -> set[str]:
     return set(noted(server_id)) | ({current} if current else set())
 
 
+def hand_over(server_id: str, successor: str) -> None:
+    """What a server of an attempt that was cut has resolved and begun is its successor's."""
+    if noted(server_id):
+        with exclusive(successor):
+            for key in noted(server_id):
+                note(successor, key)
+            _file(server_id).unlink(missing_ok=True)
+
+
 def drop_earlier(server_id: str) -> None:
     """Forgets those of earlier declarations; their weights stay."""
     if not noted(server_id):

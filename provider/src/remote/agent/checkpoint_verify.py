@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from agent import blob_hash, safetensors_file
-from agent.checkpoint import WEIGHT_SUFFIXES
+from agent.weights import WEIGHT_SUFFIXES
 
 INDEX_SUFFIX = ".index.json"
 LARGEST_INDEX_BYTES = 256 * 1024 * 1024

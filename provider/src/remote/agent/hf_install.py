@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Callable
 
-from agent import executable, index_choice, job, job_children, paths, records, uv_tool
+from agent import executable, index_choice, job, job_children, paths, records, registry, uv_tool
 from agent.failure import AgentFailure
 
 VERSION = "2.4.0"
@@ -46,6 +46,12 @@ def install(report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         _run([uv.path, "pip", "install", "--quiet", *into, f"huggingface_hub=={VERSION}"], environment)
         (folder / "complete").write_text(VERSION + "\n", encoding="ascii")
     return {"path": str(program())}
+
+
+def drop_unless_others(server_id: str) -> None:
+    """With the last server the client goes, if it was brought here."""
+    if all(other == server_id for other in registry.server_ids()):
+        shutil.rmtree(_folder(), ignore_errors=True)
 
 
 def _run(argv: list[str], environment: dict[str, str]) -> None:

@@ -48,6 +48,13 @@ def drop_all(server_id: str) -> None:
     _file(server_id).unlink(missing_ok=True)
 
 
+def hand_over(server_id: str, successor: str) -> None:
+    """What a server of an attempt that was cut has begun goes on for the one that takes its place."""
+    for key in wanted_by(server_id):
+        note(successor, key)
+    _file(server_id).unlink(missing_ok=True)
+
+
 def is_wanted_by_others(server_id: str, key: str) -> bool:
     return any(key in wanted_by(other) for other in registry.server_ids() if other != server_id)
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from agent import checkpoint, executable, overlay_use, paths, port_seen, records
+from agent import checkpoint, checkpoint_record, executable, overlay_use, paths, port_seen, records
 from agent.registry import Server
 from agent.side_by_side import Results
 
@@ -24,7 +24,10 @@ class Parts:
         asked = [query["executable"] for query in queries if "executable" in query]
         self._wishes = _unique([*asked, *(wish for launch in launches for wish in _wishes_of(launch))])
         folders = [query["checkpointPath"] for query in queries if "checkpointPath" in query]
-        self._folders = _unique(map(_folder, [*folders, *map(_checkpoint_of, launches)]))
+        wishes = [
+            launch["checkpointWish"] for launch in launches if _is_download(launch.get("checkpointWish"))
+        ]
+        self._folders = _unique(map(_folder, [*folders, *wishes, *map(_checkpoint_of, launches)]))
         self._addresses = _unique(
             (listen["address"], listen["port"])
             for listen in [query["listen"] for query in queries] + [launch["listen"] for launch in launches]
@@ -84,8 +87,13 @@ def _checkpoint_of(launch: dict[str, Any]) -> str:
     return made_from if isinstance(made_from, str) else str(model)
 
 
-def _folder(path: str) -> str:
-    return str(paths.expand(path))
+def _is_download(wish: object) -> bool:
+    return checkpoint_record.key_of(wish) is not None
+
+
+def _folder(wish: str) -> str:
+    """A folder under one name; a download by its key."""
+    return wish if _is_download(wish) else str(paths.expand(wish))
 
 
 def _unique(values: Iterable[Any]) -> list[Any]:

@@ -64,16 +64,14 @@ def confirm(server_id: str, confirmed: bool = True) -> None:
         records.write_json(_owner_file(server_id), {**owner, "confirmed": confirmed})
 
 
-def forget(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
-    """Removes everything kept for the server; its record goes last, so that a cut attempt can be repeated. ForgetResult of
-    remote/protocol.ts.
-
-    Raises STOP_INCOMPLETE while a process of it lives.
+def forget(server_id: str, is_purged: bool = False) -> dict[str, Any]:
+    """Removes everything kept for the server, and with `is_purged` its downloads; its record goes last, so that a cut
+    attempt can be repeated. ForgetResult of remote/protocol.ts. Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
     job_use.drop_all(server_id)
     overlay_use.drop_all(server_id)
-    purged = checkpoint_forget.run(server_id, step.get("purgeModel") is True)
+    purged = checkpoint_forget.run(server_id, is_purged)
     hf_install.drop_unless_others(server_id)
     environment_use.drop_all(server_id)
     remove_state(server_id)

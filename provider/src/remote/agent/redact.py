@@ -15,7 +15,7 @@ _lock = threading.Lock()
 
 
 def learn(request: Any) -> None:
-    """Remembers every secret value of a request: secretEnvironment maps and apiKey, at any depth."""
+    """Remembers every secret value of a request: secretEnvironment maps, apiKey and token, at any depth."""
     global _secrets
     _secrets = ()
     also(request)
@@ -59,7 +59,7 @@ def _collect(value: Any, found: set[str]) -> None:
     if not isinstance(value, dict):
         return
     for key, item in value.items():
-        if key == "apiKey" and isinstance(item, str):
+        if key in ("apiKey", "token") and isinstance(item, str):
             found.add(item)
         elif key == "secretEnvironment" and isinstance(item, dict):
             found.update(text for text in item.values() if isinstance(text, str))

@@ -101,7 +101,7 @@ CASES = [
         [*SHARDS, "speech-lora/adapter_model.safetensors", "speech-lora/adapter_config.json"],
         ["speech-lora/adapter_model.bin"],
     ),
-    ("an adapter is no copy", None, [*BIN, "adapter_model.safetensors"], ["adapter_model.bin"]),
+    ("an adapter is no copy", None, [*SHARDS, "adapter_model.bin"], BIN),
     ("an encoder in a folder", "safetensors", [*SHARDS, "whisper-large-v3/model.safetensors"], []),
 ]
 

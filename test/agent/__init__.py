@@ -7,3 +7,4 @@ AGENT_FOLDER = Path(__file__).resolve().parents[2] / "provider" / "src" / "remot
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(AGENT_FOLDER.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support" / "package-index"))

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Optional
 
-from agent import environments, job_use, lock, paths, processes, records, registry
+from agent import environments, job_use, lock, paths, processes, records, registry, uv_tool
 
 _LOCK_WAIT_SECONDS = 60.0
 _REMOVED = ".removed-"
@@ -45,15 +45,21 @@ def drop_earlier(server_id: str) -> list[str]:
 
 def drop_all(server_id: str) -> list[str]:
     """For a server that is forgotten; with the last one, what was fetched to build environments goes as well."""
-    if not environments.folder().is_dir():
-        return []
-    with exclusive(server_id):
-        removed = _put_aside(server_id)
-    _delete_removed()
+    removed: list[str] = []
+    if environments.folder().is_dir():
+        with exclusive(server_id):
+            removed = _put_aside(server_id)
+        _delete_removed()
     if all(other == server_id for other in registry.server_ids()):
-        shutil.rmtree(paths.state_root() / "tools", ignore_errors=True)
-        shutil.rmtree(environments.folder(), ignore_errors=True)
+        uv_tool.drop()
     return removed
+
+
+def hand_over(server_id: str, to_server_id: str) -> None:
+    """What one needs that is given up, the other one is taken to need: they are the same resource, and it took long to build."""
+    for name in [*_noted(server_id), _launched(server_id)]:
+        if name:
+            note(to_server_id, name)
 
 
 def _put_aside(forgotten: Optional[str]) -> list[str]:

@@ -128,7 +128,7 @@ def _take_over(other_id: str, server_id: str) -> None:
         job_use.hand_over(other_id, server_id)
         checkpoint_use.hand_over(other_id, server_id)
         overlay_use.drop_all(other_id)
-        environment_use.drop_all(other_id)
+        environment_use.hand_over(other_id, server_id)
         remove_state(other_id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -55,6 +56,15 @@ def ensure(index_url: Optional[str], report: Callable[[dict[str, Any]], None]) -
 def program_path() -> Path:
     """<stateRoot>/tools/uv-<version>/uv, there or not."""
     return paths.state_root() / "tools" / f"uv-{PINNED}" / uv_fetch.PROGRAM
+
+
+def drop() -> None:
+    """Takes away the one that was fetched, and what a fetch that was killed has left."""
+    tools = program_path().parent.parent
+    for folder in [program_path().parent, *tools.glob(f".{program_path().parent.name}.*")]:
+        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        tools.rmdir()
 
 
 def _places(login: Mapping[str, str]) -> Iterator[str]:

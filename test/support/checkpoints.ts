@@ -59,12 +59,15 @@ export const KIMI_HF_QUANT_CONFIG = {
   quantization: { quant_algo: "NVFP4", kv_cache_quant_algo: "FP8", group_size: 16 },
 };
 
-/** Writes a checkpoint of one dummy shard and these JSON files; returns its folder. */
+/** A whole shard of no tensors: the length of its header as eight bytes, and the header. */
+const EMPTY_SHARD = Buffer.from("\x02\0\0\0\0\0\0\0{}", "latin1");
+
+/** Writes a checkpoint of one shard without tensors and these JSON files; returns its folder. */
 export function writeCheckpoint(folder: string, files: Readonly<Record<string, unknown>>): string {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(folder, name), `${JSON.stringify(content, null, 2)}\n`);
   }
-  writeFileSync(join(folder, "model-00001-of-00001.safetensors"), "dummy");
+  writeFileSync(join(folder, "model-00001-of-00001.safetensors"), EMPTY_SHARD);
   return folder;
 }

@@ -1,7 +1,7 @@
 import type { Desired } from "../../provider/src/core/desired";
 import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES } from "../../provider/src/core/observed-differences";
-import type { Spec } from "../../provider/src/core/spec";
+import type { HubModel, Spec, VllmEnvironment } from "../../provider/src/core/spec";
 import type { Launch } from "../../provider/src/core/step";
 
 /** A declared server, an observed host and their parts as values; tests name only what their rule is about. */
@@ -49,6 +49,34 @@ export function spec(parts: Partial<Spec> = {}): Spec {
     readiness: { probe: "auto" },
     timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
     onDelete: { unreachableHost: "fail", model: "keep" },
+    ...parts,
+  };
+}
+
+export function hubModel(parts: Partial<HubModel> = {}): HubModel {
+  return {
+    kind: "hub",
+    repo: "nvidia/kimi",
+    revision: null,
+    include: null,
+    exclude: null,
+    token: null,
+    endpoint: null,
+    cacheDir: null,
+    verify: "headers",
+    ...parts,
+  };
+}
+
+export function environment(parts: Partial<VllmEnvironment> = {}): VllmEnvironment {
+  return {
+    kind: "environment",
+    version: "0.33.0",
+    packages: [],
+    indexUrl: null,
+    extraIndexUrls: [],
+    python: null,
+    torchBackend: null,
     ...parts,
   };
 }

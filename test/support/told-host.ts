@@ -1,5 +1,5 @@
 import type { Observed, ReadyRecord, ServerSeen } from "../../provider/src/core/observed";
-import type { Step } from "../../provider/src/core/step";
+import type { FetchStep, Step } from "../../provider/src/core/step";
 import type { HostAgent } from "../../provider/src/remote/host-agent";
 import type { ApplyResult, FlagsResult, WaitResult } from "../../provider/src/remote/protocol";
 import { absentServer, observed, runningServer } from "./host-facts";
@@ -16,6 +16,16 @@ export const PROVEN: ReadyRecord = {
   probe: "completion",
 };
 
+/** What a download comes to. */
+export const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+export const SNAPSHOT = `/home/ann/.cache/huggingface/hub/models--nvidia--kimi/snapshots/${COMMIT}`;
+const TINY_CHECKPOINT = {
+  found: true as const,
+  files: { "config.json": '{"dtype": "bfloat16"}', "hf_quant_config.json": null },
+  weightFiles: 1,
+  weightBytes: 1,
+};
+
 type Applied = ApplyResult["steps"][number];
 
 /** A host as far as its agent's answers go: it does what the steps say, in memory, unless a test tells it otherwise. */
@@ -27,6 +37,8 @@ export class ToldHost implements HostAgent {
   #waits: WaitResult[] = [];
   #isDoomed = false;
   #notes: readonly string[] = [];
+  #provided: ("install" | "fetch")[] = [];
+  #forgetting = { freedBytes: 0, kept: [] as string[] };
   #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
 
   constructor(server: Partial<ServerSeen> = {}, facts: Partial<Observed> = {}) {
@@ -59,6 +71,17 @@ export class ToldHost implements HostAgent {
     return this;
   }
 
+  /** What a deletion leaves of the checkpoint, and frees. */
+  purging(freedBytes: number, ...kept: readonly string[]): this {
+    this.#forgetting = { freedBytes, kept: [...kept] };
+    return this;
+  }
+
+  /** Somebody takes away what was installed and downloaded. */
+  lose(): void {
+    this.#provided = [];
+  }
+
   crash(): void {
     const lastExit = { generation: 6, code: null, signal: 9, at: "2026-12-01T11:00:00Z" };
     this.#server = { ...this.#server, status: "crashed", leader: null, restarts: 5, lastExit };
@@ -67,7 +90,13 @@ export class ToldHost implements HostAgent {
   observe(): ReturnType<HostAgent["observe"]> {
     this.calls.push("observe");
     const { server: _server, executable, checkpoint, port, ...host } = observed(this.#facts);
-    const servers = [{ server: this.#server, executable, checkpoint, port }];
+    const seen = {
+      executable: this.#provided.includes("install") ? observed().executable : executable,
+      checkpoint: this.#provided.includes("fetch")
+        ? { ...TINY_CHECKPOINT, path: SNAPSHOT, revision: COMMIT }
+        : checkpoint,
+    };
+    const servers = [{ server: this.#server, ...seen, port }];
     return Promise.resolve({ ...host, servers, queryIndex: 0 });
   }
 
@@ -89,6 +118,27 @@ export class ToldHost implements HostAgent {
       return Promise.reject(failure.error);
     }
     return Promise.resolve({ steps: steps.map((step) => this.#carryOut(step)) });
+  }
+
+  #install(): Extract<Applied, { kind: "install" }>["install"] {
+    const built = observed(this.#facts).executable?.found !== true && !this.#provided.includes("install");
+    if (built) this.#provided.push("install");
+    return { executable: "/opt/vllm/bin/vllm", version: "0.32.0", built, seconds: 95 };
+  }
+
+  #fetch({ checkpoint }: FetchStep): Extract<Applied, { kind: "fetch" }>["fetch"] {
+    const isHub = checkpoint.key !== null;
+    const isNew = isHub && !this.#provided.includes("fetch");
+    if (isNew) this.#provided.push("fetch");
+    return {
+      revision: isHub ? COMMIT : null,
+      path: checkpoint.key === null ? checkpoint.path : SNAPSHOT,
+      files: 119,
+      bytes: 540_100_000_000,
+      fetchedBytes: isNew ? 540_100_000_000 : 0,
+      seconds: isNew ? 512 : 0.1,
+      refetched: [],
+    };
   }
 
   #carryOut(step: Step): Applied {
@@ -123,8 +173,13 @@ export class ToldHost implements HostAgent {
       case "overlay":
         return { kind: "overlay", path: `/overlays/${step.name}`, built: true };
       case "policy":
+        return { kind: "policy" };
       case "forget":
-        return { kind: step.kind };
+        return { kind: "forget", forget: this.#forgetting };
+      case "install":
+        return { kind: "install", install: this.#install() };
+      case "fetch":
+        return { kind: "fetch", fetch: this.#fetch(step) };
       default:
         return step satisfies never;
     }

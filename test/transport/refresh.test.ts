@@ -126,7 +126,11 @@ test("once something was changed on the host, a read looks anew", async () => {
   await statusOf(query(first));
   const expected = { generation: 0, leaderPid: null };
   const request = { serverId: second, urn: urn(second), client: "ann@laptop", lockWaitSeconds: 5 };
-  await agent().apply({ ...request, expect: expected, steps: [{ kind: "forget" }] }, 30, () => undefined);
+  await agent().apply(
+    { ...request, expect: expected, steps: [{ kind: "forget", purgeModel: false }] },
+    30,
+    () => undefined,
+  );
   expect(await statusOf(query(third))).toEqual(stopped(third));
   await expect.poll(used, { timeout: 10_000 }).toEqual({ connections: 1, commands: 3 });
   expect(await statusOf(query(second))).toEqual([undefined, "absent", null, launch.modelPath]);

@@ -60,7 +60,7 @@ describe("converge", () => {
       serverId: "kimi-new00000",
       observed: { server: { status: "ready" } },
     });
-    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "confirm"]);
+    expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "confirm"]);
     expect(said).toEqual(["ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
   });
 
@@ -105,7 +105,7 @@ describe("converge", () => {
       .failing(lost, { butStarts: true });
     const { result } = await run(host);
     expect(result).toMatchObject({ kind: "converged", observed: { server: { owner: { confirmed: true } } } });
-    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "confirm", "observe"]);
+    expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "confirm", "observe"]);
   });
 
   it("goes on under the id of the unfinished create that it finds", async () => {
@@ -119,7 +119,7 @@ describe("converge", () => {
     expect(result).toMatchObject({
       observed: { server: { owner: { serverId: SERVER_ID, claimId: "c1a1" } } },
     });
-    expect(host.calls[1]).toBe("claim start wait");
+    expect(host.calls[1]).toBe("claim fetch start wait");
   });
 
   it("refuses to create a server that is confirmed to be there, untouched; an update knows that it is its own", async () => {
@@ -150,7 +150,14 @@ describe("converge", () => {
     const host = new ToldHost().failing(lost, { butStarts: true });
     const { result, said } = await run(host);
     expect(result.kind).toBe("converged");
-    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "wait", "observe", "confirm"]);
+    expect(host.calls).toEqual([
+      "observe",
+      "claim fetch start wait",
+      "observe",
+      "wait",
+      "observe",
+      "confirm",
+    ]);
     expect(said[0]).toBe("Lost gpu1; the work on the host goes on, looking again");
   });
 
@@ -164,14 +171,14 @@ describe("converge", () => {
     const host = new ToldHost().waiting({ outcome: "exited", code: 1, signal: null });
     const { result } = await run(host);
     expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
-    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "stop"]);
+    expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "stop"]);
   });
 
   it("tries the end of a failed start again when the connection breaks", async () => {
     const host = new ToldHost().waiting({ outcome: "fatal", line: "boom" }).failing(lost);
     const { result } = await run(host);
     expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
-    expect(host.calls).toEqual(["observe", "claim start wait", "observe", "stop", "observe", "stop"]);
+    expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "stop", "observe", "stop"]);
   });
 
   it("tells both when a start fails and what is left of it cannot be ended", async () => {
@@ -193,10 +200,10 @@ describe("converge", () => {
     );
     expect(host.calls).toEqual([
       "observe",
-      "claim start wait",
+      "claim fetch start wait",
       "observe",
       "observe",
-      "stop start wait",
+      "fetch stop start wait",
       "observe",
       "confirm",
     ]);
@@ -217,7 +224,7 @@ describe("converge", () => {
     expect(host.calls).toEqual(["observe"]);
     const open = new ToldHost({ owner: { ...theirs, confirmed: false } });
     expect((await run(open, { verb: "update", serverId: SERVER_ID })).result.kind).toBe("converged");
-    expect(open.calls[1]).toBe("claim start wait");
+    expect(open.calls[1]).toBe("claim fetch start wait");
   });
 
   it("says what befell a server before it repairs it", async () => {
@@ -227,6 +234,6 @@ describe("converge", () => {
     const { said, result } = await run(host, { verb: "update", serverId: "kimi-new00000" });
     expect(result.kind).toBe("converged");
     expect(said[0]).toBe("found: it died (signal 9) (log /1.log)");
-    expect(host.calls.slice(-3)).toEqual(["observe", "stop start wait", "observe"]);
+    expect(host.calls.slice(-3)).toEqual(["observe", "fetch stop start wait", "observe"]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { desiredState, type Desired } from "../../provider/src/core/desired";
 import type { Observed } from "../../provider/src/core/observed";
-import type { Spec } from "../../provider/src/core/spec";
+import type { HubModel, Spec } from "../../provider/src/core/spec";
 import { flagTableFor } from "../../provider/src/core/vllm-flags";
-import { observed, runningServer, spec } from "../support/host-facts";
+import { environment, hubModel, observed, owner, runningServer, spec } from "../support/host-facts";
 
 const flags = flagTableFor("0.32.0") ?? new Map<string, never>();
 const desired = (parts: Partial<Spec> = {}, seen: Partial<Observed> = {}): Desired =>
-  desiredState(spec(parts), observed(seen), flags);
+  desiredState(spec(parts), observed(seen), flags, owner.urn);
 const fingerprint = (parts: Partial<Spec>, seen: Partial<Observed> = {}): string =>
   desired(parts, seen).launch.fingerprint;
 
@@ -32,7 +32,9 @@ const fp8 = quantized({
 describe("desiredState", () => {
   it("names GPUs by index where vLLM ends at a UUID: before it knew --device-ids", () => {
     const older = new Map([...flags].filter(([flag]) => flag !== "device-ids"));
-    const named = [flags, older].map((known) => desiredState(spec({}), observed(), known).launch.gpuNames);
+    const named = [flags, older].map(
+      (known) => desiredState(spec({}), observed(), known, owner.urn).launch.gpuNames,
+    );
     expect(named).toEqual(["uuid", "index"]);
   });
 
@@ -123,7 +125,7 @@ describe("desiredState", () => {
   });
 
   it.each<[string, Partial<Spec>]>([
-    ["timeouts", { timeouts: { connect: 1, ready: 2, stop: 3 } }],
+    ["timeouts", { timeouts: { connect: 1, install: 4, download: 5, ready: 2, stop: 3 } }],
     ["readiness", { readiness: { probe: "chat" } }],
     [
       "how the process is looked after",
@@ -136,7 +138,7 @@ describe("desiredState", () => {
         },
       },
     ],
-    ["onDelete", { onDelete: { unreachableHost: "forget" } }],
+    ["onDelete", { onDelete: { unreachableHost: "forget", model: "purge" } }],
     [
       "the way to the host",
       { host: { ...spec().host, host: "gpu1.lan", port: 2222, password: "p", sudo: "never" } },
@@ -152,11 +154,28 @@ describe("desiredState", () => {
     ["a flag", { engine: { maxModelLen: 128 } }, {}],
     ["another flag", { extraArgs: { "stream-interval": 4 } }, {}],
     ["the port", { listen: { address: "127.0.0.1", port: 8001 } }, {}],
-    ["the checkpoint", { model: { path: "/models/other" } }, {}],
+    ["the checkpoint", { model: { kind: "local", path: "/models/other", verify: "headers" } }, {}],
     ["the GPUs", { gpus: { kind: "list", ids: [1] } }, {}],
     ["the vllm that is found", {}, { executable: { found: true, path: "/new/vllm", version: "0.32.0" } }],
   ])("has another fingerprint with another value of %s", (_what, parts, seen) => {
     expect(fingerprint(parts, seen)).not.toBe(fingerprint({}));
+  });
+
+  it("is another one with other files of a repository, and the same wherever and however they are got", () => {
+    const of = (parts: Partial<HubModel>): string => fingerprint({ model: hubModel(parts) });
+    expect(of({ include: ["*.json"] })).not.toBe(of({}));
+    expect(of({ exclude: ["*.bin"] })).not.toBe(of({}));
+    const got = { token: "hf", endpoint: "https://mirror", revision: "main", verify: "full" } as const;
+    expect(of(got)).toBe(of({}));
+  });
+
+  it("says what the host was asked for, so that a refresh is told of it before it asks", () => {
+    const { launch } = desired({ model: hubModel(), vllm: environment() });
+    expect([launch.checkpointWish, launch.executableWish, launch.servedModelNames]).toEqual([
+      expect.stringMatching(/^checkpoints\/[0-9a-f]{16}$/),
+      expect.stringMatching(/^environments\/[0-9a-f]{16}$/),
+      ["nvidia/kimi"],
+    ]);
   });
 
   it("keeps secrets out of everything that is no secret", () => {
@@ -179,7 +198,7 @@ describe("desiredState", () => {
   });
 
   it("does without fingerprint and drain where the installed version has no flag for them", () => {
-    const old = desiredState(spec(), observed(), new Map());
+    const old = desiredState(spec(), observed(), new Map(), owner.urn);
     expect(old.launch.configYaml).not.toMatch(/fingerprint-value|shutdown-timeout/);
   });
 

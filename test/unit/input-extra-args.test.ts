@@ -36,7 +36,7 @@ describe("names in extraArgs", () => {
     ["hf-token", "environment.HF_TOKEN"],
     ["host", "listen.address"],
     ["port", "listen.port"],
-    ["model", "model.path"],
+    ["model", "model"],
     ["config", "engine and extraArgs, the file is written from them"],
     ["device-ids", "gpus"],
     ["headless", "nothing: servers over several machines are not supported yet"],

@@ -81,7 +81,11 @@ describe("problems", () => {
         problem('extraArgs["stream-interval"]', "null", "a value; to leave a flag out, leave its key out"),
         problem("listen.port", "0", "a whole number from 1 to 65535 (TCP port)"),
         problem("host.proxy.port", "70000", "a whole number from 1 to 65535 (port of sshd)"),
-        problem("model", "nothing", 'an object such as { path: "/models/my-model" }'),
+        problem(
+          "model",
+          "nothing",
+          'text such as "org/name@revision", or an object such as { path: "/models/my-model" }',
+        ),
       ],
     });
   });
@@ -101,7 +105,10 @@ describe("problems", () => {
       { service: { restart: { maxs: 1 } } },
       "service.restart.maxs: found 1, need service.restart.max (the nearest known name)",
     ],
-    [{ model: { path: "/m", repo: "org/x" } }, "model.repo: found text, need one of path"],
+    [
+      { model: { path: "/m", rep: "org/x" } },
+      "model.rep: found text, need model.repo (the nearest known name)",
+    ],
     [
       { host: { host: "gpu1", hostkey: "x" } },
       "host.hostkey: found text, need host.hostKey (the nearest known name)",

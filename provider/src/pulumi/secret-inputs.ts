@@ -59,7 +59,7 @@ function marking(value: Input<unknown>, names: SecretNames): Input<unknown> {
   return output(value).apply((known: unknown) => (mentions(known, names) ? secret(known) : known));
 }
 
-function markedEntry(name: string, value: unknown, names: SecretNames): unknown {
+function markedEntry(name: string, value: Input<unknown>, names: SecretNames): unknown {
   if (value === undefined || value === null) return value;
   if (names.isSecret(name)) return secret(value);
   if (names.isUrl(name)) return markedUrl(value);
@@ -67,10 +67,14 @@ function markedEntry(name: string, value: unknown, names: SecretNames): unknown 
 }
 
 /** Secret when there are credentials in it, which may be known only when outputs are. */
-function markedUrl(value: unknown): unknown {
-  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (texts.every((text) => typeof text === "string")) return isUrlSecret(value) ? secret(value) : value;
+function markedUrl(value: Input<unknown>): unknown {
+  if (isKnown(value)) return isUrlSecret(value) ? secret(value) : value;
+  if (typeof value !== "object" || value === null) return value;
   return output(value).apply((known: unknown) => (isUrlSecret(known) ? secret(known) : known));
+}
+
+function isKnown(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every(isKnown));
 }
 
 function isUrlSecret(value: unknown): boolean {

@@ -50,8 +50,13 @@ def send(connection, hub, repository_name, file, start, end):
             at = corrupt.atByte - offset
             chunk = chunk[:at] + bytes([chunk[at] ^ 0xFF]) + chunk[at + 1 :]
         hub.faults.pace(len(chunk))
-        connection.sendall(chunk)
+        # Counted first, so that whoever has read it finds it counted.
         hub.counts.sent(repository_name, file.path, len(chunk))
+        try:
+            connection.sendall(chunk)
+        except OSError:
+            hub.counts.sent(repository_name, file.path, -len(chunk))
+            raise
         offset += len(chunk)
 
 

@@ -22,7 +22,7 @@ class Counts:
                 file["ranges"].append(list(byte_range))
 
     def sent(self, repository, path, size_bytes):
-        """Bytes of the body that the kernel took; the client may not have read the last of them."""
+        """Bytes of the body that went out; the client may not have read the last of them."""
         with self._lock:
             self._file(repository, path)["bytes"] += size_bytes
 

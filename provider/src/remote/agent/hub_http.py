@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import time
 import urllib.request
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from typing import Optional
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from agent import hub_network
 
@@ -94,13 +95,33 @@ def _follow(hub: Hub, method: str, url: str) -> Reply:
 
 
 def _ask_once(hub: Hub, method: str, url: str) -> Reply:
-    request = urllib.request.Request(url, method=method)
+    request = urllib.request.Request(_without_login(url), method=method)
     request.add_header("User-Agent", "pulumi-vllm")
-    if hub.token is not None and _origin(url) == _origin(hub.endpoint):
-        request.add_unredirected_header("Authorization", f"Bearer {hub.token}")
+    login = _login(hub)
+    if login is not None and _origin(url) == _origin(hub.endpoint):
+        request.add_unredirected_header("Authorization", login)
     with hub_network.open_url(request, hub.environment) as response:
         body = b"" if method == "HEAD" else response.read(LARGEST_ANSWER)
+        # A read with a limit takes a cut for the end.
+        if method != "HEAD" and response.length:
+            raise http.client.IncompleteRead(b"", response.length)
         return Reply(response.status, response.headers, body)
+
+
+def _login(hub: Hub) -> Optional[str]:
+    """The token; where there is none, user and password of the endpoint (a mirror's), as the hub's client sends them."""
+    if hub.token is not None:
+        return f"Bearer {hub.token}"
+    parts = urlsplit(hub.endpoint)
+    if parts.username is None:
+        return None
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return "Basic " + base64.b64encode(login.encode()).decode()
+
+
+def _without_login(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _origin(url: str) -> tuple[str, str, Optional[int]]:

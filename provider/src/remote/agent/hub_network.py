@@ -6,12 +6,14 @@ import base64
 import http.client
 import os
 import queue
+import re
 import socket
 import ssl
 import threading
 import time
 import urllib.request
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Optional
 from urllib.parse import unquote, urlsplit
 
@@ -44,9 +46,10 @@ def open_url(request: urllib.request.Request, environment: Mapping[str, str]) ->
     proxy = proxy_for(request.full_url, environment)
     if proxy is not None:
         _go_through(request, proxy)
-    context = _context(environment)
     # An empty ProxyHandler: those of this process's own environment are not the login's.
-    handlers = (urllib.request.ProxyHandler({}), _Http(), _Https(context), _AsItIs())
+    handlers = [urllib.request.ProxyHandler({}), _Http(), _AsItIs()]
+    if request.type == "https":
+        handlers.append(_Https(_context(environment)))
     return urllib.request.build_opener(*handlers).open(request, timeout=READ_SECONDS)
 
 
@@ -55,11 +58,9 @@ def _variable(name: str, environment: Mapping[str, str]) -> Optional[str]:
 
 
 def _is_direct(host: str, no_proxy: Optional[str]) -> bool:
-    names = [name.strip().lstrip("*").lstrip(".").lower() for name in (no_proxy or "").split(",")]
-    if (no_proxy or "").strip() == "*":
-        return True
-    host = host.lower()
-    return any(name and (host == name or host.endswith("." + name)) for name in names)
+    names = [name.strip().lower() for name in (no_proxy or "").split(",")]
+    ends = [re.sub(r":\d+$", "", name.lstrip("*").lstrip(".")) for name in names]
+    return "*" in names or any(end and ("." + host).endswith("." + end) for end in ends)
 
 
 def _go_through(request: urllib.request.Request, proxy: str) -> None:
@@ -69,7 +70,7 @@ def _go_through(request: urllib.request.Request, proxy: str) -> None:
     if parts.username is not None:
         login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         request.add_header("Proxy-Authorization", "Basic " + base64.b64encode(login.encode()).decode())
-    request.set_proxy(f"{parts.hostname}:{parts.port or 3128}", parts.scheme)
+    request.set_proxy(parts.netloc.rpartition("@")[2], parts.scheme)
 
 
 def _context(environment: Mapping[str, str]) -> ssl.SSLContext:
@@ -77,9 +78,15 @@ def _context(environment: Mapping[str, str]) -> ssl.SSLContext:
     # requests takes a folder there too.
     folder = file if file is not None and os.path.isdir(file) else environment.get("SSL_CERT_DIR") or None
     try:
-        return ssl.create_default_context(cafile=None if file == folder else file, capath=folder)
+        return _trusting(None if file == folder else file, folder)
     except OSError as error:
         raise ConnectFailed(f"the certificates in {file or folder} cannot be read ({error})") from error
+
+
+# To read a bundle takes longer than many an answer.
+@cache
+def _trusting(file: Optional[str], folder: Optional[str]) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=file, capath=folder)
 
 
 def _connect(address: tuple[str, int], _timeout: Any = None, _source: Any = None) -> socket.socket:

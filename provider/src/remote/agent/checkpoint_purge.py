@@ -54,9 +54,9 @@ class _Users:
         )
 
     def of_blob(self, blob: Path) -> Optional[str]:
-        """Who uses it by another name than that of a cached revision."""
+        """That somebody uses it by another name than that of a cached revision; None: nobody does."""
         user = self._places.get(os.path.realpath(blob))
-        return None if user is None else f"{user} uses"
+        return None if user is None else f"used by {user}"
 
 
 def _purge(checkpoint: Checkpoint, users: _Users) -> tuple[int, list[str]]:
@@ -68,7 +68,7 @@ def _purge(checkpoint: Checkpoint, users: _Users) -> tuple[int, list[str]]:
         pointer = snapshot.folder / file.path
         user = users.of(pointer)
         if user is not None:
-            reasons[f"{user} uses them"] += 1
+            reasons[f"used by {user}"] += 1
             continue
         blobs += [snapshot.blobs / Path(os.path.realpath(pointer)).name] if pointer.is_symlink() else []
         blobs.append(snapshot.blobs / file.blob)
@@ -76,19 +76,24 @@ def _purge(checkpoint: Checkpoint, users: _Users) -> tuple[int, list[str]]:
     linked = dict(_links(snapshot))
     for blob in dict.fromkeys(blobs):
         revision = linked.get(os.path.realpath(blob))
-        user = f"revision {revision} has" if revision is not None else users.of_blob(blob)
-        if user is not None and blob.exists():
-            reasons[user + " them too"] += 1
+        why = f"also in revision {revision}" if revision is not None else users.of_blob(blob)
+        if why is not None and blob.exists():
+            reasons[why] += 1
             continue
         with snapshot.locked(blob.name) as is_ours:
             freed += unlink(blob) if is_ours else 0
         if not is_ours and blob.exists():
-            reasons["somebody downloads them"] += 1
+            reasons["being downloaded by somebody"] += 1
     freed += snapshot.remove_stale()
     others = _tidy(snapshot)
     if others and not reasons:
         reasons["not selected by this server"] += others
-    return freed, [f"{count} files of {checkpoint.title}: {why}" for why, count in sorted(reasons.items())]
+    told = sorted(reasons.items())
+    return freed, [f"{_files(count)} of {checkpoint.title}: {why}" for why, count in told]
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
 
 
 def _links(snapshot: Snapshot) -> Iterator[tuple[str, str]]:

@@ -35,14 +35,14 @@ class Bad:
 def check(
     folder: Path, files: Sequence[Expected], memory: Optional[Path] = None, tell: Optional[Tell] = None
 ) -> list[Bad]:
-    """Files that are not right and why, in the order of `files`, missing shards last.
+    """Files that are not right and why, by their paths.
 
     With `memory`, every byte of those with a known digest is hashed, unless that is remembered there.
     """
     bad = {file.path: why for file in files if (why := _fault(folder / file.path, file.size)) is not None}
     for index in (file.path for file in files if file.path.endswith(INDEX_SUFFIX)):
         if index not in bad:
-            bad.update(_faults_of_index(folder, index, {file.path for file in files}))
+            bad = {**_faults_of_index(folder, index, {file.path for file in files}), **bad}
     if memory is not None:
         wanted = {
             Path(os.path.realpath(folder / file.path)): file
@@ -54,7 +54,7 @@ def check(
             bad[wanted[path].path] = (
                 f"its hash is {found[:12]}..., the hub says {str(wanted[path].digest)[:12]}..."
             )
-    return [Bad(path, why) for path, why in bad.items()]
+    return [Bad(path, why) for path, why in sorted(bad.items())]
 
 
 def of_folder(folder: Path) -> list[Expected]:

@@ -1,0 +1,128 @@
+"""checkpoint_purge.py: a server takes its download with it, but for what anybody else here uses."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agent import checkpoint_record, overlay, ownership, paths
+
+from .fetching import FILES, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase
+
+OTHER = "b" * 40
+OTHER_KEY = "1" * 16
+
+
+class PurgeTest(FetchCase):
+    repositories: ClassVar[dict[str, Any]] = {
+        "org/m": {
+            "revisions": [
+                {"sha": SHA, "refs": ["main"], "files": FILES},
+                {
+                    "sha": OTHER,
+                    "refs": ["v1"],
+                    "files": {**FILES, SHARDS[0]: {"safetensors": SHARD_BYTES + 8}},
+                },
+            ]
+        }
+    }
+
+    def bytes(self, key: str = KEY) -> int:
+        return sum(file["size"] for file in self.record_of(key)["files"])
+
+    def repo(self) -> Path:
+        return self.cache / "models--org--m"
+
+    def test_the_last_server_takes_everything_with_it_in_either_order(self) -> None:
+        for first, second in ((0, 1), (1, 0)):
+            with self.subTest(first=first):
+                for server_id in self.ids:
+                    self.record(server_id, owner={"urn": "x"})
+                self.fetch(0)
+                self.fetch(1, key=OTHER_KEY, revision=SHA)
+                size = self.bytes()
+                kept = ownership.forget(self.ids[first], True)
+                why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[second]}"
+                self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
+                self.assertEqual(sorted(FILES), sorted(os.listdir(self.snapshot())))
+                self.assertEqual({"freedBytes": size, "kept": []}, ownership.forget(self.ids[second], True))
+                self.assertFalse(self.repo().exists())
+                self.assertEqual([], list(checkpoint_record.folder().glob("*.json")))
+
+    def test_without_a_wish_for_it_the_files_stay_and_the_record_goes(self) -> None:
+        self.fetch()
+        self.assertEqual({"freedBytes": 0, "kept": []}, ownership.forget(self.ids[0]))
+        self.assertEqual(sorted(FILES), sorted(os.listdir(self.snapshot())))
+        self.assertFalse(checkpoint_record.file_of(KEY).exists())
+        self.assertFalse(paths.server_folder(self.ids[0]).exists())
+
+    def test_what_another_revision_has_too_stays(self) -> None:
+        self.fetch(0)
+        self.fetch(1, key=OTHER_KEY, revision=OTHER)
+        kept = ownership.forget(self.ids[0], True)
+        why = f"5 files of org/m@{SHA[:12]}: also in revision {OTHER[:12]}"
+        self.assertEqual({"freedBytes": SHARD_BYTES, "kept": [why]}, kept)
+        self.assertFalse(self.snapshot().exists())
+        self.assertTrue(all((self.snapshot(OTHER) / name).exists() for name in FILES))
+
+    def test_what_an_overlay_of_another_server_is_made_of_stays(self) -> None:
+        self.fetch(0)
+        step = {
+            "name": "0a1b2c",
+            "checkpointPath": str(self.snapshot()),
+            "files": {"config.json": "{}"},
+            "record": {},
+        }
+        overlay.build(self.ids[1], step)
+        kept = ownership.forget(self.ids[0], True)
+        why = f"5 files of org/m@{SHA[:12]}: used by overlay 0a1b2c"
+        config = next(file["size"] for file in self.files_before if file["path"] == "config.json")
+        self.assertEqual({"freedBytes": config, "kept": [why]}, kept)
+        self.assertTrue(all((self.snapshot() / name).exists() for name in SHARDS))
+
+    @property
+    def files_before(self) -> list[dict[str, Any]]:
+        revision = self.hub.repositories["org/m"].revision("main")
+        return [{"path": path, "size": file.content.size_bytes} for path, file in revision.files.items()]
+
+    def test_a_server_that_serves_the_folder_by_its_path_keeps_it(self) -> None:
+        self.fetch(0)
+        (paths.server_folder(self.ids[1]) / "launch.json").write_text(
+            json.dumps(launch(str(self.snapshot())))
+        )
+        kept = ownership.forget(self.ids[0], True)
+        why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]}"
+        self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
+
+    def test_a_folder_of_the_user_is_never_removed(self) -> None:
+        (self.home / "model").mkdir()
+        (paths.server_folder(self.ids[0]) / "launch.json").write_text(
+            json.dumps(launch(str(self.home / "model")))
+        )
+        kept = ownership.forget(self.ids[0], True)
+        why = f"{self.home / 'model'}: it was not downloaded for this server"
+        self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
+        self.assertTrue((self.home / "model").is_dir())
+
+    def test_files_that_somebody_else_put_beside_them_stay(self) -> None:
+        self.fetch(0)
+        (self.snapshot() / "notes.txt").write_text("mine")
+        size = self.bytes()
+        kept = ownership.forget(self.ids[0], True)
+        why = f"1 file of org/m@{SHA[:12]}: not selected by this server"
+        self.assertEqual({"freedBytes": size, "kept": [why]}, kept)
+        self.assertEqual(["notes.txt"], os.listdir(self.snapshot()))
+
+
+def launch(model: str) -> dict[str, Any]:
+    return {
+        "fingerprint": "f1",
+        "executable": "/opt/vllm",
+        "modelPath": model,
+        "checkpointWish": model,
+        "listen": {"address": "127.0.0.1", "port": 1},
+        "servedModelNames": [],
+        "restart": {"max": 0, "withinSeconds": 0, "delaySeconds": 0},
+    }

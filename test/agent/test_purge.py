@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -114,6 +115,15 @@ class PurgeTest(FetchCase):
         why = f"1 file of org/m@{SHA[:12]}: not selected by this server"
         self.assertEqual({"freedBytes": size, "kept": [why]}, kept)
         self.assertEqual(["notes.txt"], os.listdir(self.snapshot()))
+
+    def test_a_download_that_nobody_wants_any_more_ends_with_its_server_and_leaves_no_parts(self) -> None:
+        self.hub.faults.set([{"kind": "stall", "file": SHARDS[3], "afterBytes": 1000}])
+        child, _ = self.follower(0)
+        self.until(lambda: list(self.repo().rglob("*.incomplete")) and self.clients())
+        os.killpg(child.pid, signal.SIGKILL)
+        ownership.forget(self.ids[0])
+        self.assertEqual([], self.clients())
+        self.assertEqual([], list(self.repo().rglob("*.incomplete")))
 
 
 def launch(model: str) -> dict[str, Any]:

@@ -15,5 +15,13 @@ def run(server_id: str, is_purged: bool) -> dict[str, Any]:
         return checkpoint_purge.of_own_folder(server_id) if is_purged else nothing
     with checkpoint_use.exclusive(server_id):
         purged = checkpoint_purge.run(server_id) if is_purged else nothing
+        _remove_parts(server_id)
         checkpoint_use.drop_all(server_id)
     return purged
+
+
+def _remove_parts(server_id: str) -> None:
+    """What a download that was ended with the server has left: nothing can go on with it."""
+    for checkpoint in map(checkpoint_record.read, checkpoint_use.keys_of(server_id)):
+        if checkpoint is not None:
+            checkpoint.snapshot.remove_stale()

@@ -1,7 +1,7 @@
 """The cache that the hub's client keeps on the host: which files of a checkpoint are there, and what is left over.
 
-Layout: models--org--name/{blobs/<hash>, snapshots/<revision>/<file> -> blob}; a download in flight is
-blobs/<hash>.<8 hex>.incomplete, under the lock .locks/models--org--name/<hash>.lock. Source: huggingface_hub 2.4.0, file_download.py.
+Layout: models--org--name/{blobs/<hash>, snapshots/<revision>/<file> -> blob}; a download in flight is blobs/<hash>.<8 hex>.incomplete,
+under the lock .locks/models--org--name/<hash>.lock. Source: huggingface_hub 2.4.0, file_download.py.
 """
 
 from __future__ import annotations
@@ -113,6 +113,8 @@ class Snapshot:
         """Holds the client's own lock of that blob; False when somebody downloads it, or that cannot be known."""
         place = self.cache / ".locks" / self.repo_folder.name / (blob + ".lock")
         descriptor = None
+        # Others who share the cache have to be able to lock there as well.
+        umask = os.umask(0o022)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o664)
@@ -120,6 +122,8 @@ class Snapshot:
             is_ours = True
         except OSError:
             is_ours = False
+        finally:
+            os.umask(umask)
         try:
             yield is_ours
         finally:

@@ -1,0 +1,91 @@
+"""hf_client.py and hf_install.py: the hub's client is found where it is, and brought to a host that has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from package_server.index import Index
+from package_server.server import serving
+from package_server.wheel import Wheel
+
+from agent import executable, hf_client, hf_install, job, ownership, paths
+
+from .fetching import HF, SHA, WHY_SKIPPED, FetchCase
+from .installing import UV
+
+
+class FindTest(FetchCase):
+    client = None
+
+    def hf(self, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("hf", "vllm"):
+            (folder / name).write_text("#!/bin/sh\n")
+            (folder / name).chmod(0o755)
+        return folder / "hf"
+
+    def launch(self, vllm: Path) -> None:
+        launch: dict[str, Any] = {
+            "fingerprint": "x",
+            "executable": str(vllm),
+            "modelPath": "/m",
+            "servedModelNames": [],
+        }
+        launch |= {"restart": {"max": 0, "withinSeconds": 0, "delaySeconds": 0}}
+        self.record(self.ids[0], launch={**launch, "listen": {"address": "::1", "port": 1}})
+
+    def test_the_one_beside_the_vllm_comes_first_then_that_of_the_login_then_that_of_ours(self) -> None:
+        self.assertIsNone(hf_client.find(self.ids[0]))
+        ours = self.hf(paths.state_root() / "environments" / ("0" * 16) / "bin")
+        self.assertIsNone(hf_client.find(self.ids[0]))
+        (ours.parent.parent / "complete.json").write_text("{}")
+        self.assertEqual(ours, hf_client.find(self.ids[0]))
+        real = self.hf(self.home / "venv" / "bin")
+        (self.bin / "vllm").symlink_to(real.with_name("vllm"))
+        self.assertEqual(real, hf_client.find(self.ids[0]))
+        beside = self.hf(self.home / "other" / "bin")
+        self.launch(beside.with_name("vllm"))
+        self.assertEqual(beside, hf_client.find(self.ids[0]))
+
+
+class InstallTest(FetchCase):
+    client = None
+
+    def setUp(self) -> None:
+        if not HF.exists():
+            self.skipTest(WHY_SKIPPED)
+        super().setUp()
+        script = f'#!/bin/sh\nexec {HF} "$@"\n'.encode()
+        self.index = Index([Wheel("huggingface-hub", hf_install.VERSION, scripts={"hf": script})])
+        context = serving(self.index)
+        self.url = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        place = self.home / ".local" / "bin" / "uv"
+        place.parent.mkdir(parents=True)
+        assert UV is not None
+        place.symlink_to(UV)
+        self.login()
+
+    def login(self, **variables: str) -> None:
+        told = {"UV_DEFAULT_INDEX": self.url, "UV_CACHE_DIR": str(self.home / "uv"), "UV_HTTP_RETRIES": "0"}
+        self.profile(**{**told, "UV_PYTHON_DOWNLOADS": "never", **variables})
+        executable._login_environment.cache_clear()
+
+    def test_a_host_without_a_client_gets_one_which_goes_with_the_last_server(self) -> None:
+        self.assertEqual(SHA, self.fetch()["revision"])
+        self.assertEqual(hf_install.program(), hf_client.find(self.ids[0]))
+        self.assertIn("install", {event.get("phase") for event in self.told})
+        ownership.forget(self.ids[0])
+        self.assertTrue(hf_install.is_complete())
+        ownership.forget(self.ids[1])
+        self.assertFalse(hf_install.program().parent.parent.exists())
+
+    def test_an_index_that_does_not_give_it_is_an_error_and_the_next_attempt_begins_anew(self) -> None:
+        self.index.faults.status = 404
+        found = self.refused()
+        self.assertEqual("INSTALL_FAILED", found.code)
+        self.assertFalse(hf_install.is_complete())
+        self.index.faults.status = None
+        self.assertEqual(SHA, self.fetch()["revision"])
+        self.assertFalse(job.folder(hf_install.KEY).exists())

@@ -2,7 +2,7 @@ import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 /** Files that are plain JavaScript by design: run by node as they are, or kept letter by letter in Pulumi's state. */
-const plainJavaScript = ["provider/src/pulumi/blob.js"];
+const plainJavaScript = ["provider/src/pulumi/blob.js", "provider/bin/pulumi-vllm.js"];
 
 export default defineConfig(
   { ignores: ["**/dist/**", "**/dist.part-*/**", "**/node_modules/**", "coverage/**", ...plainJavaScript] },

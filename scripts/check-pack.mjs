@@ -14,6 +14,7 @@ const KINDS = [
   { kind: "tables", pattern: /^dist\/core\/(.+\/)?[a-z0-9.-]+\.json$/ },
   { kind: "agent", pattern: /^dist\/remote\/agent\/[a-z0-9_]+\.py$/ },
   { kind: "scripts", pattern: /^dist\/remote\/agent\/[a-z-]+\.sh$/ },
+  { kind: "program", pattern: /^bin\/pulumi-vllm\.js$/ },
   { kind: "package.json", pattern: /^package\.json$/ },
   { kind: "README.md", pattern: /^README\.md$/ },
   { kind: "LICENSE", pattern: /^LICENSE$/ },
@@ -76,6 +77,7 @@ async function checkInstalled() {
   for (const [file, text] of Object.entries(READERS)) await writeFile(join(project, file), text);
   await run(process.execPath, ["by-require.cjs"], project);
   await run(process.execPath, ["by-import.mjs"], project);
+  await run(join(project, "node_modules", ".bin", "pulumi-vllm"), ["--help"], project);
   const types = [
     "--noEmit",
     "--strict",

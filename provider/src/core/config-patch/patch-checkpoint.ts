@@ -1,16 +1,10 @@
-import { isSixteenBit, modelDtypeOf } from "../model-config";
+import { isSixteenBit } from "../model-config";
 import type { JsonObject } from "../json";
 import { appendMembers, applyJsonEdits, type JsonEdit, mergeInto, replaceValue } from "./json-edit";
 import { type JsonText, memberOf, notJsonObject, parseJsonText } from "./json-text";
-import { kvRequestsOf, QUANTIZATION_KEYS, quantizationConfigsOf, settingsOf } from "./quantization-configs";
-import type {
-  FileChange,
-  PatchInput,
-  PatchRejection,
-  PatchRejectionCode,
-  PatchResult,
-  PatchWarning,
-} from "./patch-result";
+import { patchWarnings } from "./patch-warnings";
+import { kvRequestsOf, quantizationConfigsOf, settingsOf } from "./quantization-configs";
+import type { FileChange, PatchInput, PatchRejection, PatchRejectionCode, PatchResult } from "./patch-result";
 import { refuseWish } from "./refuse-inputs";
 
 const CONFIG = "config.json";
@@ -68,7 +62,7 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
     kind: "patched",
     files: Object.fromEntries(changed.map(([name, file]) => [name, file.text])),
     changes: netChanges(changes),
-    warnings: warningsFor(input, files.get(CONFIG)?.text ?? null),
+    warnings: patchWarnings(input, textsOf(files)),
   };
 }
 
@@ -114,21 +108,8 @@ function addQuantization(file: JsonText, overrides: JsonObject): readonly JsonEd
   return appendMembers(file, file.root, "", [["quantization_config", overrides]]);
 }
 
-function warningsFor(input: PatchInput, configText: string | null): readonly PatchWarning[] {
-  const warnings: PatchWarning[] = [];
-  const modelDtype = configText === null ? null : modelDtypeOf(configText);
-  if (isSixteenBit(input.kvCacheDtype) && isSixteenBit(modelDtype) && modelDtype !== input.kvCacheDtype) {
-    const message = `kvCacheDtype is "${input.kvCacheDtype}" and the checkpoint is ${modelDtype}: vLLM 0.33 and later refuse that`;
-    warnings.push({ code: "kv-dtype-differs-from-model-dtype", message });
-  }
-  const outer = ["quantization", ...QUANTIZATION_KEYS].find((key) =>
-    Object.hasOwn(input.quantizationConfigOverrides, key),
-  );
-  if (outer !== undefined) {
-    const message = `quantizationConfigOverrides are merged into the settings themselves: leave the outer \`${outer}\` key out`;
-    warnings.push({ code: "quantization-key-in-overrides", message });
-  }
-  return warnings;
+function textsOf(files: ReadonlyMap<string, JsonText>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...files].map(([name, file]) => [name, file.text]));
 }
 
 function withoutQuantization(): PatchRejection {

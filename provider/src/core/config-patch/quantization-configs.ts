@@ -1,6 +1,7 @@
 import type { Node } from "jsonc-parser";
 import { escapePointer } from "./json-edit";
 import { memberOf, membersOf } from "./json-text";
+import { KV_REQUEST_KEYS } from "./kv-request-places";
 
 /** A place of a file, by node and by JSON pointer. */
 export interface Place {
@@ -11,12 +12,7 @@ export interface Place {
 /** Keys of config.json that hold a quantization config. Source: vllm 0.32.0 transformers_utils/config.py:890. */
 export const QUANTIZATION_KEYS: readonly string[] = ["quantization_config", "compression_config"];
 
-/**
- * Keys that ask for a quantized KV cache. JSON null is "no request" to every reader and a missing key is not
- * (ModelOpt NVFP4 and MXFP8 want it to be there). Quark's kv_cache_group is no such key: null breaks it.
- * Source: vllm 0.32.0 utils/torch_utils.py:470, attention.py:287, modelopt.py:816 and :1244, quark.py:276.
- */
-export const KV_REQUEST_KEYS: readonly string[] = ["kv_cache_scheme", "kv_cache_quant_algo"];
+export { KV_REQUEST_KEYS } from "./kv-request-places";
 
 /** Every quantization config of a file, in the order of the file. */
 export function quantizationConfigsOf(fileName: string, root: Node): readonly Place[] {

@@ -1,0 +1,5 @@
+import type { Command } from "./command";
+import { patchCommand } from "./patch";
+
+/** Every command, in the order of `pulumi-vllm --help`. */
+export const COMMANDS: readonly Command[] = [patchCommand];

@@ -1,0 +1,25 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+/** The program as a user starts it; the build puts what it loads into dist. */
+export const PROGRAM = join(import.meta.dirname, "..", "..", "provider", "bin", "pulumi-vllm.js");
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `pulumi-vllm` to its end. */
+export function runProgram(words: readonly string[], cwd?: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const said = { out: "", err: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      resolve({ code, ...said });
+    });
+  });
+}

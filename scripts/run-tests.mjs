@@ -8,6 +8,7 @@ import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, failWith, say, stream } from "./processes.mjs";
 import { ensureHostImage } from "./setup-host-image.mjs";
 import { ensurePulumi } from "./setup-pulumi.mjs";
+import { ensureUv } from "./setup-uv.mjs";
 import { ensurePythonEnvironments } from "./system-packages.mjs";
 import { SUITES } from "./test-suites.mjs";
 
@@ -22,8 +23,11 @@ const chosen = SUITES.filter((suite) => (names.length === 0 ? suite.isDefault : 
 
 const folders = [nodeBinFolder];
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PATH: process.env.PATH ?? "" };
-/** @type {Readonly<Record<"sshd" | "pulumi" | "vllm" | "hosts", () => Promise<void>>>} */
+/** @type {Readonly<Record<"uv" | "sshd" | "pulumi" | "vllm" | "hosts", () => Promise<void>>>} */
 const setUps = {
+  uv: async () => {
+    await ensureUv();
+  },
   sshd: async () => {
     await ensureSshd();
   },

@@ -98,14 +98,14 @@ class InstallCase(HostCase):
     def with_login(self, password=LOGIN[1]):
         return self.url.replace("://", f"://{LOGIN[0]}:{password}@")
 
-    def install(self, wish=None, server_id="chat-0a1b2c3d"):
-        step = {"kind": "install", "environment": wish or self.wish(), "timeoutSeconds": 120}
+    def install(self, wish=None, server_id="chat-0a1b2c3d", timeout_seconds=120):
+        step = {"kind": "install", "environment": wish or self.wish(), "timeoutSeconds": timeout_seconds}
         return install.run(server_id, step)
 
-    def refused(self, wish, server_id="chat-0a1b2c3d"):
+    def refused(self, wish, **more):
         """The failure of an installation that has to fail."""
         with self.assertRaises(AgentFailure) as caught:
-            self.install(wish, server_id)
+            self.install(wish, **more)
         return caught.exception
 
     def events(self):

@@ -93,6 +93,12 @@ class EnvironmentCheckTest(InstallCase):
         with self.assertRaisesRegex(AgentFailure, "NVIDIA T4 has compute capability 7.5"):
             wheel_fit.demand(facts, ["GPU-a", "GPU-b"])
 
+    def test_the_cpu_build_goes_with_any_pytorch(self):
+        self.gpus(("GPU-a", "NVIDIA T4", "7.5"), driver="450.80.02")
+        self.torch("13.0", "sm_90")
+        self.index.add(catalog.vllm("0.32.0+cpu"))
+        self.assertEqual(self.install(self.wish("0.32.0+cpu"))["version"], "0.32.0+cpu")
+
     def test_without_nvidia_smi_and_without_cuda_nothing_is_said(self):
         self.torch("13.0", "sm_90")
         self.assertTrue(self.install()["built"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from package_server.index import Index
 from package_server.server import serving
 from package_server.wheel import Wheel
 
-from agent import environments, executable, install_job, job, processes
+from agent import environment_use, environments, executable, job, job_use, processes
 
 from .installing import LOGIN, InstallCase
 
@@ -107,6 +108,37 @@ class InstallTest(InstallCase):
         done = self.install()
         self.assertEqual((done["version"], self.index.downloads("torch")), ("0.32.0", 1))
 
+    def test_a_server_that_is_forgotten_meanwhile_leaves_nothing_of_it(self):
+        self.index.add(catalog.torch(padding_bytes=2_000_000))
+        self.index.faults.bytes_per_second = 200_000
+        pid = os.fork()
+        if pid == 0:
+            self.install()
+            os._exit(0)
+        self.until(lambda: self.index.downloads("torch"))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        living = processes.read_process(self.living_job())
+        job_use.drop_all("chat-0a1b2c3d")
+        environment_use.drop_all("chat-0a1b2c3d")
+        self.assertFalse(processes.is_same(living.pid, living.start_ticks))
+        self.assertEqual(
+            (environments.names(), job.log_file(environments.job_key(NAME)).exists()), ([], False)
+        )
+
+    def test_one_that_takes_too_long_is_ended(self):
+        self.index.add(catalog.torch(padding_bytes=2_000_000))
+        self.index.faults.bytes_per_second = 100_000
+        failure = self.refused(self.wish(), timeout_seconds=1)
+        self.assertEqual(
+            (failure.code, failure.summary),
+            (
+                "INSTALL_FAILED",
+                "Cannot install vllm 0.32.0: it did not end in time, need a faster way to the index or more time",
+            ),
+        )
+        self.assertEqual(environments.names(), [])
+
     def test_one_whose_python_has_gone_is_built_anew(self):
         self.install()
         (self.state / "environments" / NAME / "bin" / "python").unlink()
@@ -155,7 +187,7 @@ class InstallTest(InstallCase):
         follower.start()
         self.until(lambda: self.index.downloads("torch"))
         for process in processes.all_processes():
-            with open(f"/proc/{process.pid}/cmdline", "rb") as file:
+            with contextlib.suppress(OSError), open(f"/proc/{process.pid}/cmdline", "rb") as file:
                 arguments.append(file.read())
         follower.join(60)
         self.assertTrue(environments.is_usable(NAME))
@@ -165,7 +197,7 @@ class InstallTest(InstallCase):
             self.assertEqual([text for text in everywhere if secret in text], [])
 
     def living_job(self):
-        found = job._living(install_job.key(NAME))
+        found = job._living(environments.job_key(NAME))
         return found["pid"] if found else None
 
     def until(self, claim, seconds=30):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 from package_server import catalog
 from package_server.index import Index
@@ -16,6 +20,7 @@ from agent.wheel_choice import Machine
 
 from .bed import HostCase
 
+SERVE = Path(__file__).resolve().parents[1] / "support" / "package-index" / "serve.py"
 GLIBC = Machine("x86_64", (2, 36))
 # As they are on the index, of uv 0.13.9.
 WHEELS = [
@@ -61,13 +66,13 @@ class PackageIndexTest(HostCase):
             f'<a href="https://files.example/x/a-1.whl#sha256={"ab" * 32}" data-requires-python="&gt;=3.9">a-1.whl</a>'
             '<A HREF="../../b.tar.gz">b.tar.gz</A>'
         )
-        json = (
+        as_json = (
             '{"files": [{"filename": "a-1.whl", "url": "https://files.example/x/a-1.whl", "hashes": {"sha256": "%s"}},'
             '{"filename": "b.tar.gz", "url": "/b.tar.gz", "hashes": {}}]}' % ("ab" * 32)
         )
         base = "https://i.example/simple/a/"
         self.assertEqual(index_page.files(html, base, "text/html"), wanted)
-        self.assertEqual(index_page.files(json, base, index_page.JSON), wanted)
+        self.assertEqual(index_page.files(as_json, base, index_page.JSON), wanted)
         with self.assertRaisesRegex(ValueError, "it has no list of files"):
             index_page.files("[]", base, index_page.JSON)
 
@@ -80,6 +85,22 @@ class PackageIndexTest(HostCase):
             got = io.BytesIO()
             served.fetch(file, got)
         self.assertEqual(got.getvalue(), index.files["torch"][file.name][0])
+
+    def test_it_is_served_by_a_process_of_its_own_too(self):
+        config = self.home / "config.json"
+        config.write_text(
+            json.dumps({"packages": [{"kind": "stand-in-vllm", "version": "0.32.0"}, {"kind": "torch"}]})
+        )
+        argv = [sys.executable, str(SERVE), str(config)]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            url = json.loads(process.stdout.readline())["url"]
+            names = [file.name for name in ("vllm", "torch") for file in PackageIndex(url, {}).files(name)]
+            process.stdin.write('{"status": 503}\n')
+            process.stdin.flush()
+            told = json.loads(process.stdout.readline())
+            process.stdin.close()
+        self.assertEqual(names, ["vllm-0.32.0-py3-none-any.whl", "torch-2.13.0-py3-none-any.whl"])
+        self.assertEqual(told, {"requests": {"/simple/vllm/": 1, "/simple/torch/": 1}})
 
     def test_a_login_goes_to_the_index_and_to_nobody_else(self):
         index = Index([catalog.torch()], login=("ann", "s@same"))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import command, environments, executable, side_by_side, wheel_fit
+from agent import command, environments, executable, job_children, job_use, side_by_side, wheel_fit
 from agent.command import Outcome
 from agent.failure import AgentFailure
 
@@ -49,6 +49,8 @@ def demand_fit(name: str, uuids: Optional[Sequence[str]] = None) -> None:
 
 def _run(name: str, argv: list[str]) -> Outcome:
     environment = executable.environment_for(str(environments.executable_path(name)))
+    # So that it does not outlive a job that is killed.
+    environment[job_children.MARKER] = str(job_use.folder(environments.job_key(name)))
     # Nothing may be fetched for a question. Source: vLLM, usage_lib.py.
     environment.update({"VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"})
     try:

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import json
 import os
+import subprocess
 import sys
 from typing import Any, Optional
 
@@ -34,14 +35,16 @@ def _torch() -> dict[str, Any]:
 
 
 def _extension_errors(package: str) -> dict[str, str]:
-    """Compiled parts that vLLM loads by itself on this platform and that do not load: a wheel for another CUDA shows here."""
+    """Compiled parts that vLLM loads by itself on CUDA and that do not load: a wheel for another CUDA shows here. Each in a process of
+    its own: code for another processor would end this one."""
     errors = {}
     for name in sorted(os.listdir(package)):
-        if name.startswith("_C.") and name.endswith(".so"):
-            try:
-                importlib.import_module("vllm._C")
-            except (ImportError, OSError) as error:
-                errors[name] = str(error)
+        module = name.partition(".")[0]
+        if name.endswith(".so") and module in ("_C", "_C_stable_libtorch"):
+            asked = [sys.executable, "-c", f"import torch, vllm.{module}"]
+            told = subprocess.run(asked, capture_output=True, text=True, errors="replace")
+            if told.returncode > 0:
+                errors[name] = told.stderr.strip().rpartition("\n")[2]
     return errors
 
 
@@ -49,7 +52,8 @@ def main() -> None:
     facts: dict[str, Any] = {"python": sys.version.split()[0], **_torch()}
     vllm = importlib.import_module("vllm")
     facts["vllm"] = _version_of("vllm") or getattr(vllm, "__version__", None)
-    facts["extensionErrors"] = _extension_errors(os.path.dirname(str(vllm.__file__)))
+    is_for_cuda = bool(facts.get("cuda")) and "+cpu" not in str(facts["vllm"])
+    facts["extensionErrors"] = _extension_errors(os.path.dirname(str(vllm.__file__))) if is_for_cuda else {}
     print(json.dumps(facts))
 
 

@@ -83,7 +83,7 @@ def _delete_removed() -> None:
 
 
 def _is_being_built(name: str) -> bool:
-    found = records.read_json(job_use.folder("install-" + name) / "job.json")
+    found = records.read_json(job_use.folder(environments.job_key(name)) / "job.json")
     if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
         return False
     return processes.is_same(found.get("pid") or 0, found.get("startTicks") or 0)

@@ -36,6 +36,11 @@ def python_path(name: str) -> Path:
     return path(name) / "bin" / "python"
 
 
+def job_key(name: str) -> str:
+    """Of the job that builds it."""
+    return "install-" + name
+
+
 def is_wish(executable: str) -> bool:
     """Whether an executable is wished by the name of an environment."""
     return executable.startswith(_PREFIX)

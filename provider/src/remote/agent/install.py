@@ -21,7 +21,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     is_built = False
     if not environments.is_usable(name):
         body = partial(install_job.build, wish, step["timeoutSeconds"])
-        is_built = job.run(install_job.key(name), install_job.title(wish), body, server_id)["built"]
+        is_built = job.run(environments.job_key(name), install_job.title(wish), body, server_id)["built"]
     environment_check.demand_fit(name)
     record = environments.read(name) or {}
     return {

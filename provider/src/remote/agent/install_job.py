@@ -40,10 +40,6 @@ _OF_OTHERS = (
 _NAMES_VLLM = re.compile(r"vllm\s*(?:$|[\[<>=!~@;(])", re.IGNORECASE)
 
 
-def key(name: str) -> str:
-    return "install-" + name
-
-
 def title(wish: dict[str, Any]) -> str:
     return f"install vllm {wish['version']}" if wish["version"] else "install vllm"
 
@@ -97,7 +93,7 @@ def requirements_text(wish: dict[str, Any]) -> str:
 
 
 def _run(uv: uv_tool.Uv, wish: dict[str, Any], words: list[str], deadline: float, report: Report) -> None:
-    log = job.log_file(key(wish["name"]))
+    log = job.log_file(environments.job_key(wish["name"]))
     outcome = uv_run.run([uv.path, *words], _environment(wish), log, deadline, report)
     if outcome.code != 0:
         raise install_failure.of(title(wish), outcome.code, outcome.lines, environments.folder())

@@ -20,7 +20,8 @@ def demand(facts: dict[str, Any], wanted: Optional[Sequence[str]] = None) -> Non
     of them a start will get is not known yet. Nothing is said of a host without nvidia-smi, of a PyTorch without CUDA, and of
     what does not tell what it was built for."""
     found, _error = gpus.query()
-    if not found or facts.get("hip") or not facts.get("cuda"):
+    # The CPU build of vLLM goes with any PyTorch.
+    if not found or facts.get("hip") or not facts.get("cuda") or "+cpu" in str(facts.get("version")):
         return
     among = [gpu for gpu in found if wanted is None or gpu["uuid"] in wanted]
     reason = driver_reason(facts, among[0]["driverVersion"]) if among else None

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import unittest
 
-from agent import hub, hub_http, hub_network
+from agent import hub, hub_connect, hub_http, hub_network
 from agent.failure import AgentFailure
 
 from .bed import HostCase
@@ -63,7 +63,7 @@ class HubNetworkTest(HostCase):
         super().setUp()
         for module, name, value in (
             (hub_http, "PAUSES_SECONDS", (0.0, 0.0)),
-            (hub_network, "READ_SECONDS", 0.3),
+            (hub_connect, "READ_SECONDS", 0.3),
         ):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, value)

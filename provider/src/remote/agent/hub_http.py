@@ -12,7 +12,7 @@ from email.message import Message
 from typing import Optional
 from urllib.parse import unquote, urljoin, urlsplit
 
-from agent import hub_network
+from agent import hub_connect, hub_network
 
 # A list of files or an index of shards; the largest known is 30 MiB.
 LARGEST_ANSWER = 128 << 20
@@ -72,7 +72,7 @@ def ask(hub: Hub, method: str, path: str) -> Reply:
                 return reply
         except (OSError, http.client.HTTPException) as error:
             reason = _reason(error)
-            if pause is None or isinstance(reason, hub_network.ConnectFailed):
+            if pause is None or isinstance(reason, hub_connect.ConnectFailed):
                 raise NoReply(reason) from error
         time.sleep(pause)
     raise AssertionError("the last try returns or raises")

@@ -1,35 +1,21 @@
-"""The way from this host to a hub: proxies and certificates of the login environment, and a connect that ends in time."""
+"""The way from this host to a hub: proxies and certificates of the login environment."""
 
 from __future__ import annotations
 
 import base64
-import http.client
 import os
-import queue
 import re
-import socket
 import ssl
-import threading
-import time
 import urllib.request
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Optional
 from urllib.parse import unquote, urlsplit
 
-# Name, all addresses and handshake together: a firewall that drops packets has to be told, not waited for.
-CONNECT_SECONDS = 6.0
-# Of one address, so that a dead first one leaves time for the next.
-ADDRESS_SECONDS = 3.0
-# Of silence once connected. Source: huggingface_hub 2.4.0, constants.py DEFAULT_REQUEST_TIMEOUT.
-READ_SECONDS = 10.0
+from agent.hub_connect import READ_SECONDS, ConnectFailed, HttpConnection, HttpsConnection
 
 # In the order in which they count: OpenSSL's own, then those of requests and curl, which older clients read.
 _CA_FILES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-
-
-class ConnectFailed(OSError):
-    """No connection at all: asking again at once would end the same."""
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> Optional[str]:
@@ -89,60 +75,9 @@ def _trusting(file: Optional[str], folder: Optional[str]) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=file, capath=folder)
 
 
-def _connect(address: tuple[str, int], _timeout: Any = None, _source: Any = None) -> socket.socket:
-    """In place of socket.create_connection, which waits for each address in turn, and for the name as long as it likes."""
-    end = time.monotonic() + CONNECT_SECONDS
-    failure: OSError = socket.timeout("no address of it answers")
-    for family, kind, protocol, _, place in _addresses(address, CONNECT_SECONDS):
-        left = min(ADDRESS_SECONDS, end - time.monotonic())
-        if left <= 0:
-            break
-        connection = socket.socket(family, kind, protocol)
-        try:
-            connection.settimeout(left)
-            connection.connect(place)
-            connection.settimeout(READ_SECONDS)
-            return connection
-        except OSError as error:
-            connection.close()
-            failure = error
-    raise ConnectFailed(str(failure)) from failure
-
-
-def _addresses(address: tuple[str, int], seconds: float) -> Any:
-    answers: queue.Queue[Any] = queue.Queue()
-
-    def ask() -> None:
-        try:
-            answers.put(socket.getaddrinfo(address[0], address[1], type=socket.SOCK_STREAM))
-        except (OSError, UnicodeError) as error:
-            answers.put(error)
-
-    threading.Thread(target=ask, name="look up a name", daemon=True).start()
-    try:
-        answer = answers.get(timeout=seconds)
-    except queue.Empty:
-        answer = socket.timeout("the name servers do not answer")
-    if isinstance(answer, Exception):
-        raise ConnectFailed(str(answer)) from answer
-    return answer
-
-
-class _HttpConnection(http.client.HTTPConnection):
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._create_connection = _connect
-
-
-class _HttpsConnection(http.client.HTTPSConnection):
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._create_connection = _connect
-
-
 class _Http(urllib.request.HTTPHandler):
     def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_HttpConnection, request)
+        return self.do_open(HttpConnection, request)
 
 
 class _Https(urllib.request.HTTPSHandler):
@@ -151,7 +86,7 @@ class _Https(urllib.request.HTTPSHandler):
         self._trusted = context
 
     def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_HttpsConnection, request, context=self._trusted)
+        return self.do_open(HttpsConnection, request, context=self._trusted)
 
 
 class _AsItIs(urllib.request.HTTPErrorProcessor):

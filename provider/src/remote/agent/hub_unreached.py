@@ -7,8 +7,9 @@ import ssl
 from dataclasses import dataclass
 
 from agent.failure import AgentFailure
+from agent.hub_connect import ConnectFailed
 from agent.hub_http import Hub
-from agent.hub_network import ConnectFailed, proxy_for
+from agent.hub_network import proxy_for
 
 WAYS = "check model.endpoint (or HF_ENDPOINT) and the proxy settings of the host's login environment"
 _ELSEWHERE = "or bring the checkpoint to the host by other means and declare its folder as model.path"

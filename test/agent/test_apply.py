@@ -35,7 +35,8 @@ class StepsTest(ApplyCase):
         kinds = ("claim", "start", "wait", "confirm")
         self.assertEqual([(kind, state) for kind in kinds for state in ("begin", "end")], told)
         stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 0}
-        self.assertEqual([{"kind": "forget"}], self.apply(stop, {"kind": "forget"})[1:])
+        forgotten = {"kind": "forget", "forget": {"freedBytes": 0, "kept": []}}
+        self.assertEqual([forgotten], self.apply(stop, {"kind": "forget"})[1:])
         self.assertFalse(self.state().exists())
 
     def test_a_start_that_is_proven_leaves_no_overlay_of_an_earlier_declaration(self) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from unittest import mock
 
-from agent import hub_cache, hub_flow, hub_room, paths
+from agent import hub_blob, hub_cache, hub_flow, hub_room, paths
 from agent.hub_cache import File, Snapshot
 
 from .bed import HostCase
@@ -83,7 +83,7 @@ class HubCacheTest(HostCase):
         self.snapshot.blobs.mkdir(parents=True)
         part = self.snapshot.blobs / ("f" * 64 + ".0a1b2c3d.incomplete")
         part.write_bytes(bytes(7))
-        with mock.patch.object(hub_cache.fcntl, "flock", side_effect=OSError(95, "not supported")):
+        with mock.patch.object(hub_blob.fcntl, "flock", side_effect=OSError(95, "not supported")):
             self.assertEqual(0, self.snapshot.remove_stale())
         self.assertTrue(part.exists())
 

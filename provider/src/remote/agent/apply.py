@@ -24,6 +24,7 @@ from agent import (
     run_record,
     settle,
     start_check,
+    state_folder,
     state_guard,
     stop,
     stop_intent,
@@ -48,7 +49,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
             _withdraw_stop_intent(server_id, request["steps"])
             return {"steps": _carry_out_all(server_id, request)}
         finally:
-            ownership.remove_unclaimed(server_id)
+            state_folder.remove_unclaimed(server_id)
 
 
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from typing import Any, Optional
 
 from agent import checkpoint_record, checkpoint_use, registry
 from agent.checkpoint_record import Checkpoint
-from agent.hub_cache import Snapshot, unlink
+from agent.hub_blob import unlink
+from agent.hub_cache import Snapshot
 
 
 def run(server_id: str) -> dict[str, Any]:

@@ -6,16 +6,16 @@ under the lock .locks/models--org--name/<hash>.lock. Source: huggingface_hub 2.4
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from agent import paths
+from agent import hub_blob, paths
+from agent.hub_blob import size_of, unlink
 
 # Never used again by a client that names them so; older ones resume "<hash>.incomplete", which stays.
 _STALE = re.compile(r"(.+)\.[0-9a-f]{8}\.incomplete")
@@ -108,45 +108,9 @@ class Snapshot:
                     freed += unlink(self.blobs / name) if is_ours else 0
         return freed
 
-    @contextmanager
-    def locked(self, blob: str) -> Iterator[bool]:
+    def locked(self, blob: str) -> AbstractContextManager[bool]:
         """Holds the client's own lock of that blob; False when somebody downloads it, or that cannot be known."""
-        place = self.cache / ".locks" / self.repo_folder.name / (blob + ".lock")
-        descriptor = None
-        # Others who share the cache have to be able to lock there as well.
-        umask = os.umask(0o022)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o664)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = True
-        except OSError:
-            is_ours = False
-        finally:
-            os.umask(umask)
-        try:
-            yield is_ours
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
-
-
-def size_of(path: Path) -> Optional[int]:
-    """None: it is not there, or a link to nowhere."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return None
-
-
-def unlink(path: Path) -> int:
-    """Bytes of the file itself that was there, 0 for a link or nothing."""
-    try:
-        size = 0 if path.is_symlink() else path.stat().st_size
-        path.unlink()
-    except FileNotFoundError:
-        return 0
-    return size
+        return hub_blob.locked(self.cache / ".locks" / self.repo_folder.name / (blob + ".lock"))
 
 
 def _names(folder: Path) -> list[str]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent.hub_cache import File, Snapshot, size_of
+from agent.hub_blob import size_of
+from agent.hub_cache import File, Snapshot
 
 # Long enough that one slow shard does not make the time left jump.
 SMOOTH_SECONDS = 15.0

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from agent import checkpoint_use, records
 from agent.failure import AgentFailure
-from agent.hub_cache import Snapshot, size_of
+from agent.hub_blob import size_of
+from agent.hub_cache import Snapshot
 
 # Beside the weights: the first start compiles kernels into ~/.cache, usually on the same disk (some 100 MB), and
 # logs and records have to be written while the download runs.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ from agent import (
     paths,
     records,
     registry,
-    temp_files,
+    state_folder,
 )
 from agent.failure import AgentFailure
 
@@ -74,34 +71,8 @@ def forget(server_id: str, is_purged: bool = False) -> dict[str, Any]:
     purged = checkpoint_forget.run(server_id, is_purged)
     hf_install.drop_unless_others(server_id)
     environment_use.drop_all(server_id)
-    remove_state(server_id)
+    state_folder.remove(server_id)
     return purged
-
-
-def remove_state(server_id: str) -> None:
-    """The server's temp folder and state folder, owner.json last."""
-    temp_files.remove(paths.temp_folder(server_id))
-    folder = paths.server_folder(server_id)
-    if not folder.is_dir():
-        return
-    with records.disk_failures("remove", folder):
-        for entry in os.scandir(folder):
-            if entry.name == "owner.json":
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path)
-            else:
-                os.unlink(entry.path)
-        shutil.rmtree(folder)
-
-
-def remove_unclaimed(server_id: str) -> None:
-    """Takes the server's folder away when it holds nothing but its lock, which the caller has: a step that failed
-    first of all, or that waited while the server was forgotten, leaves no trace."""
-    folder = paths.server_folder(server_id)
-    with contextlib.suppress(OSError):
-        if set(os.listdir(folder)) <= {"lock", "lock.json"}:
-            shutil.rmtree(folder)
 
 
 def _take_over(other_id: str, server_id: str) -> None:
@@ -129,7 +100,7 @@ def _take_over(other_id: str, server_id: str) -> None:
         checkpoint_use.hand_over(other_id, server_id)
         overlay_use.drop_all(other_id)
         environment_use.hand_over(other_id, server_id)
-        remove_state(other_id)
+        state_folder.remove(other_id)
 
 
 def _require_nothing_alive(server_id: str) -> None:

@@ -163,9 +163,11 @@ class Run {
       live.take(event);
       this.advance.now = live.advance;
     });
+    const { checkpoint } = observed;
+    const known = resolvedRevision ?? (checkpoint?.found === true ? (checkpoint.revision ?? null) : null);
     for (const step of result.steps) {
       if (step.kind === "install") installWords(step.install).forEach(report.info);
-      if (step.kind === "fetch") fetchWords(spec, step.fetch, resolvedRevision).forEach(report.info);
+      if (step.kind === "fetch") fetchWords(spec, step.fetch, known).forEach(report.info);
     }
     const started = result.steps.find((step) => step.kind === "start")?.start;
     for (const note of started?.notes ?? []) report.info(note);

@@ -32,6 +32,7 @@ const STEP_TEXTS: Readonly<Record<string, string>> = {
 export class LiveStart {
   private readonly log = new StartLog();
   private progress: StartProgress | null = null;
+  private step: string | null = null;
 
   private readonly bytesDone = new Map<string, number>();
 
@@ -50,6 +51,7 @@ export class LiveStart {
     switch (event.event) {
       case "step": {
         const text = STEP_TEXTS[event.kind];
+        this.step = event.kind;
         if (event.state === "begin" && text !== undefined) this.report.progress(text);
         return;
       }
@@ -58,7 +60,7 @@ export class LiveStart {
         return;
       case "progress":
         this.bytesDone.set(event.phase, Math.max(this.bytesDone.get(event.phase) ?? 0, event.bytesDone ?? 0));
-        this.report.progress(progressText(event, this.installed));
+        this.report.progress(progressText(event, this.step === "install" ? this.installed : null));
         return;
       case "log":
         this.log.add(event.first, event.lines);

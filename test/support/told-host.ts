@@ -26,6 +26,17 @@ const TINY_CHECKPOINT = {
   weightBytes: 1,
 };
 
+const DOWNLOADING = {
+  event: "progress" as const,
+  phase: "download" as const,
+  text: "",
+  done: 1,
+  total: 119,
+  bytesTotal: 540_100_000_000,
+  bytesPerSecond: null,
+  secondsLeft: null,
+};
+
 type Applied = ApplyResult["steps"][number];
 
 /** A host as far as its agent's answers go: it does what the steps say, in memory, unless a test tells it otherwise. */
@@ -38,6 +49,8 @@ export class ToldHost implements HostAgent {
   #isDoomed = false;
   #notes: readonly string[] = [];
   #provided: ("install" | "fetch")[] = [];
+  #isLosing = false;
+  #arriving: number[] = [];
   #forgetting = { freedBytes: 0, kept: [] as string[] };
   #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
 
@@ -82,6 +95,18 @@ export class ToldHost implements HostAgent {
     this.#provided = [];
   }
 
+  /** The next look comes after that. */
+  losing(): this {
+    this.#isLosing = true;
+    return this;
+  }
+
+  /** Each of the next applies tells that so many bytes of a download are there. */
+  arriving(...bytes: readonly number[]): this {
+    this.#arriving = [...bytes];
+    return this;
+  }
+
   crash(): void {
     const lastExit = { generation: 6, code: null, signal: 9, at: "2026-12-01T11:00:00Z" };
     this.#server = { ...this.#server, status: "crashed", leader: null, restarts: 5, lastExit };
@@ -89,6 +114,10 @@ export class ToldHost implements HostAgent {
 
   observe(): ReturnType<HostAgent["observe"]> {
     this.calls.push("observe");
+    if (this.#isLosing && this.#provided.length > 0) {
+      this.lose();
+      this.#isLosing = false;
+    }
     const { server: _server, executable, checkpoint, port, ...host } = observed(this.#facts);
     const seen = {
       executable: this.#provided.includes("install") ? observed().executable : executable,
@@ -109,8 +138,10 @@ export class ToldHost implements HostAgent {
     return Promise.resolve({ version: "0.31.0", flags: ["host", "port", "served-model-name"] });
   }
 
-  apply({ steps }: Parameters<HostAgent["apply"]>[0]): Promise<ApplyResult> {
+  apply(...[{ steps }, , onEvent]: Parameters<HostAgent["apply"]>): Promise<ApplyResult> {
     this.calls.push(steps.map((step) => step.kind).join(" "));
+    const bytesDone = this.#arriving.shift() ?? null;
+    if (bytesDone !== null) onEvent({ ...DOWNLOADING, bytesDone });
     const failure = this.#waits.length > 0 ? undefined : this.#failures.shift();
     if (failure !== undefined) {
       const done = failure.butStarts ? steps.filter((step) => step.kind !== "wait") : [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { derivedOutputs, derivedOutputsKnown } from "../../provider/src/core/derived-outputs";
 import { UNKNOWN_VALUE } from "../../provider/src/core/input-unknowns";
-import { spec } from "../support/host-facts";
+import { hubModel, spec } from "../support/host-facts";
 
 const host = spec().host;
 
@@ -71,6 +71,14 @@ describe("the same in a preview", () => {
       url: unknown,
       baseUrl: unknown,
     });
+  });
+
+  it("names a model of a hub by its repository, and needs nothing else of it", () => {
+    const declared = spec({ model: hubModel({ revision: "main" }) });
+    expect(derivedOutputs(declared).servedModelName).toBe("nvidia/kimi");
+    const name = (unknown: string): string | null => derivedOutputsKnown(declared, [unknown]).servedModelName;
+    expect([name("model.revision"), name("model.token")]).toEqual(["nvidia/kimi", "nvidia/kimi"]);
+    expect([name("model.repo"), name("model")]).toEqual([UNKNOWN_VALUE, UNKNOWN_VALUE]);
   });
 
   it("needs no path for a name that is given", () => {

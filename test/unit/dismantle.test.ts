@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { VllmServerError } from "../../provider/src/core/errors";
+import type { Spec } from "../../provider/src/core/spec";
 import { dismantle } from "../../provider/src/dismantle";
 import { owner, spec } from "../support/host-facts";
 import { ToldHost } from "../support/told-host";
 
 /** What destroy says, and what it does to a host whose server has this owner record. */
-async function end(host: ToldHost, claimId: string | null): Promise<readonly string[]> {
+async function end(
+  host: ToldHost,
+  claimId: string | null,
+  wishes: Partial<Spec> = {},
+): Promise<readonly string[]> {
   const said: string[] = [];
   const say = (text: string): void => void said.push(text);
   await dismantle({
-    spec: spec(),
+    spec: spec(wishes),
     urn: owner.urn,
     serverId: owner.serverId,
     claimId,
@@ -30,6 +35,16 @@ describe("the end of a server", () => {
     const host = new ToldHost({ owner });
     expect(await end(host, claimId)).toEqual(["stopped in 1 s: 0 processes ended"]);
     expect(host.calls).toEqual(["observe", "stop forget"]);
+  });
+
+  it("gives the model's files back where that is wished, and tells what stays and why", async () => {
+    const host = new ToldHost({ owner }).purging(3.1e9, "2 files of nvidia/kimi: lab-0a1b2c3d uses them");
+    expect(await end(host, owner.claimId, { onDelete: { unreachableHost: "fail", model: "purge" } })).toEqual(
+      [
+        "stopped in 1 s: 0 processes ended",
+        "purged 3.1 GB; kept 2 files of nvidia/kimi: lab-0a1b2c3d uses them",
+      ],
+    );
   });
 
   it("is nothing where nothing is", async () => {

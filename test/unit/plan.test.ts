@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
-import { serverSeenSchema, type ServerStatus } from "../../provider/src/core/observed";
+import { serverSeenSchema, type ServerSeen, type ServerStatus } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES, type Differences } from "../../provider/src/core/observed-differences";
 import { plan } from "../../provider/src/core/plan";
+import { allParts, provision } from "../../provider/src/core/provision";
 import type { ManagerKind, ManagerWish } from "../../provider/src/core/spec";
 import type { OverlayStep, PolicyStep, StartStep, StopStep, WaitStep } from "../../provider/src/core/step";
-import { absentServer, launch, observed, owner, runningServer, spec } from "../support/host-facts";
+import {
+  absentServer,
+  environment,
+  hubModel,
+  launch,
+  observed,
+  owner,
+  runningServer,
+  spec,
+} from "../support/host-facts";
 
 const overlay: OverlayStep = {
   kind: "overlay",
@@ -113,6 +123,17 @@ describe("plan", () => {
     expect(planFor(desired, { server })).toEqual(
       fits ? [] : [stop, { kind: "start", launch: desired.launch }, wait],
     );
+  });
+
+  it("makes complete and right what a start is made of before it stops what runs, and nothing where nothing starts", () => {
+    const declared = spec({ model: hubModel(), vllm: environment() });
+    const parts = allParts(provision(declared, owner.urn, null));
+    const other = runningServer({ ...plain, launch: { ...launch, fingerprint: "other" } });
+    const planWith = (server: ServerSeen): readonly unknown[] =>
+      plan(declared, patched, observed({ server }), unconfirmed, ["boom"], parts);
+    expect(parts.map(({ kind }) => kind)).toEqual(["install", "fetch"]);
+    expect(planWith(other)).toEqual([...parts, overlay, stop, start, wait]);
+    expect(planWith(runningServer(patched))).toEqual([]);
   });
 
   it("builds the overlay before it stops what runs, and starts after", () => {

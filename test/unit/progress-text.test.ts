@@ -46,6 +46,11 @@ describe("progress", () => {
     expect(progressText(event, "vLLM 0.33.0")).toBe(line);
   });
 
+  it("of a tool that is needed on the way is not that of vLLM", () => {
+    const event: HowFar = { ...silent, phase: "install", text: "fetching the hub's client" };
+    expect(progressText(event, null)).toBe("fetching the hub's client");
+  });
+
   it("is told in units that are read at a glance", () => {
     expect([0, 999, 12_345, 3.14e9, 2.5e15].map(sizeText)).toEqual([
       "0 B",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redact, secretsOf } from "../../provider/src/core/redact";
-import { spec } from "../support/host-facts";
+import { environment, hubModel, spec } from "../support/host-facts";
 
 const host = spec().host;
 const KEY =
@@ -38,6 +38,22 @@ describe("redaction", () => {
   it("leaves short values and plain words readable", () => {
     expect(redact(full, "abc true -----BEGIN OPENSSH PRIVATE KEY-----")).toBe(
       "abc true -----BEGIN OPENSSH PRIVATE KEY-----",
+    );
+  });
+
+  it("replaces the token of a model and the credentials of URLs, also those of a message about them", () => {
+    const given = spec({
+      model: hubModel({ token: "hf_abcdef", endpoint: "https://ann:hub-pass@mirror" }),
+      vllm: environment({
+        indexUrl: "https://token-1@index/simple",
+        extraIndexUrls: ["https://bob:p%40ss@more"],
+        packages: ["x @ https://__token__:pkg-pass@host/x.whl"],
+      }),
+    });
+    const text =
+      "401 of https://ann:hub-pass@mirror with hf_abcdef; https://token-1@index, p@ss of bob, pip: pkg-pass";
+    expect(redact(given, text)).toBe(
+      "401 of https://[secret]@mirror with [secret]; https://[secret]@index, [secret] of bob, pip: [secret]",
     );
   });
 

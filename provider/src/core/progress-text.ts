@@ -18,9 +18,9 @@ const VERBS = { install: "installing", download: "downloading", verify: "verifyi
 
 /**
  * "downloading 37/119 files, 210.4/540.1 GB, 1.1 GB/s, 5 min left"; "installing vLLM 0.33.0: resolving packages".
- * @param what is installed, for the line to say so.
+ * @param what is installed, for the line to say so; null: a tool that is needed on the way.
  */
-export function progressText(event: HowFar, what: string): string {
+export function progressText(event: HowFar, what: string | null): string {
   const verb = VERBS[event.phase];
   const numbers = [
     counted(event),
@@ -32,7 +32,10 @@ export function progressText(event: HowFar, what: string): string {
   ]
     .flat()
     .join(", ");
-  if (event.phase === "install") return `${verb} ${what}: ${[event.text, numbers].filter(isSaid).join(", ")}`;
+  if (event.phase === "install") {
+    const text = [event.text, numbers].filter((part) => part !== "").join(", ");
+    return what === null ? text : `${verb} ${what}: ${text}`;
+  }
   if (numbers === "") return event.text === "" ? verb : event.text;
   return `${verb} ${numbers}`;
 }
@@ -40,8 +43,4 @@ export function progressText(event: HowFar, what: string): string {
 function counted({ phase, done, total }: HowFar): readonly string[] {
   if (done === null || total === null) return [];
   return [`${String(done)}/${String(total)} ${phase === "install" ? "packages" : "files"}`];
-}
-
-function isSaid(text: string): boolean {
-  return text !== "";
 }

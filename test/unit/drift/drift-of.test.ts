@@ -103,6 +103,41 @@ describe("driftOf", () => {
     expect(seen({ modelPathIntact: false })).toEqual(["modelPath: files of /models/kimi are missing"]);
   });
 
+  it("tells a download that is not whole any more, which is repaired beside the running server", () => {
+    const of = (path: string, reason: string): readonly Drift[] =>
+      driftOf(
+        observed({ server: runningServer(desired), checkpoint: { found: false, path, reason } }),
+        believed,
+      );
+    expect(of("nvidia/kimi@0123", "1 of its 5 files are missing or not whole")).toEqual([
+      {
+        path: ["modelPath"],
+        found: "/models/kimi (not whole)",
+        words:
+          "the checkpoint nvidia/kimi@0123 is not whole any more (1 of its 5 files are missing or not whole)",
+        repair: "live",
+      },
+    ]);
+    expect(of("checkpoints/0123", "it is not downloaded yet").map(driftLine)).toEqual([
+      "modelPath: the checkpoint that it was started from is not on the host any more",
+    ]);
+    expect(of("/models/kimi", "it does not exist")).toEqual([]);
+  });
+
+  it("tells an environment of ours that was removed, which is installed again beside the running server", () => {
+    const executable = "/home/ann/.local/state/pulumi-vllm/environments/0123456789abcdef/bin/vllm";
+    const server = runningServer({ ...desired, launch: { ...launch, executable } });
+    const removed = { found: false, reason: "it is not installed yet" } as const;
+    expect(driftOf(observed({ server, executable: removed }), believed)).toEqual([
+      {
+        path: ["vllmVersion"],
+        found: "0.32.0 (removed)",
+        words: `its environment ${executable} is not on the host any more (it is not installed yet)`,
+        repair: "live",
+      },
+    ]);
+  });
+
   it("tells secrets by name where the names are known, never by value, and only against a state", () => {
     const secrets = ["HF_TOKEN", "VLLM_API_KEY"];
     const other = "the server was started with another value than the declared one";

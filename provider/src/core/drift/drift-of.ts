@@ -41,6 +41,10 @@ function missingFiles({ server: { launch, modelPathIntact }, checkpoint }: Obser
 /** What was downloaded and is not whole any more: the running server has read it, the next start needs it. A folder of the user's has a path. */
 function checkpointDrift(modelPath: string, checkpoint: Observed["checkpoint"]): readonly Drift[] {
   if (checkpoint === null || checkpoint.found || checkpoint.path.startsWith("/")) return [];
-  const words = `the checkpoint ${checkpoint.path} is not whole any more (${checkpoint.reason})`;
+  // By its key where the host does not know any more what it was.
+  const isForgotten = checkpoint.path.startsWith("checkpoints/");
+  const words = isForgotten
+    ? "the checkpoint that it was started from is not on the host any more"
+    : `the checkpoint ${checkpoint.path} is not whole any more (${checkpoint.reason})`;
   return [{ path: ["modelPath"], found: `${modelPath} (not whole)`, words, repair: "live" }];
 }

@@ -5,7 +5,7 @@ from .repositories import repository
 
 
 class Hub:
-    """Of a config {repositories, invalidTokens, pageEntries, cdn}; `url` is its HF_ENDPOINT. Use it with `with`.
+    """Of a config {repositories, invalidTokens, pageEntries, cdn, address}; `url` is its HF_ENDPOINT. Use it with `with`.
 
     faults: what goes wrong; counts: what went out; leaked_tokens: tokens that reached the host of the big files.
     """
@@ -18,9 +18,13 @@ class Hub:
         self.invalid_tokens = tuple(config.get("invalidTokens", ()))
         self.page_entries = config.get("pageEntries", listings.PAGE_ENTRIES)
         self.is_away = False
-        self._main = listener.Listener(type("HubHandler", (handler.Handler,), {"hub": self}))
+        # Hosts in a network of their own reach it under another address than this machine does.
+        address = config.get("address", "127.0.0.1")
+        self._main = listener.Listener(type("HubHandler", (handler.Handler,), {"hub": self}), address)
         # Big files come from another host, as they do from a real hub.
-        self._cdn = listener.Listener(type("CdnHandler", (handler.Handler,), {"hub": self, "is_cdn": True}))
+        self._cdn = listener.Listener(
+            type("CdnHandler", (handler.Handler,), {"hub": self, "is_cdn": True}), address
+        )
         self._has_cdn = config.get("cdn", False)
 
     @property
@@ -41,8 +45,8 @@ class Hub:
     def go_away(self):
         """Cuts every connection and refuses new ones."""
         self.is_away = True
-        self._main.close()
-        self._cdn.close()
+        self._main.pause()
+        self._cdn.pause()
 
     def come_back(self):
         self.is_away = False
@@ -56,4 +60,6 @@ class Hub:
 
     def __exit__(self, *_error):
         self.faults.clear()
-        self.go_away()
+        self.is_away = True
+        self._main.close()
+        self._cdn.close()

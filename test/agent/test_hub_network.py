@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import unittest
 
 from agent import hub, hub_connect, hub_http, hub_network
@@ -88,6 +89,18 @@ class HubNetworkTest(HostCase):
         self.assertIn("no answer in time", self.failure(f"http://127.0.0.1:{peer.port}").summary)
         self.assertEqual(len(peer.asked), 3)
 
+    def test_a_host_that_drops_packets_is_tried_once(self):
+        self.addCleanup(setattr, hub_connect, "ADDRESS_SECONDS", hub_connect.ADDRESS_SECONDS)
+        hub_connect.ADDRESS_SECONDS = 0.3
+        hub_http.PAUSES_SECONDS = (30.0, 30.0)
+        # Its queue is full: the kernel answers nobody else.
+        with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as waiting:
+            waiting.connect(full.getsockname())
+            begin = time.monotonic()
+            told = self.failure(f"http://127.0.0.1:{full.getsockname()[1]}")
+        self.assertIn("no answer in time", told.summary)
+        self.assertLess(time.monotonic() - begin, 20)
+
     def test_a_cut_is_asked_again(self):
         peer = self.peer(b"", FINE[:60], FINE)
         self.assertEqual(self.resolve(f"http://127.0.0.1:{peer.port}"), SHA)
@@ -110,6 +123,8 @@ class HubNetworkTest(HostCase):
         self.assertIn("Authorization: Bearer hf_token\r\n", peer.asked[1])
         self.assertNotIn("Basic", peer.asked[1])
         self.failure(f"http://ann:sesame@127.0.0.1:{closed_port()}")
+        told = self.failure("http://hub.invalid", http_proxy=f"http://ann:sesame@127.0.0.1:{closed_port()}/")
+        self.assertIn("the connection is refused through the proxy 127.0.0.1", told.summary)
 
     def test_the_login_of_a_proxy_is_sent_and_not_shown(self):
         refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from agent.failure import AgentFailure
 from agent.hub_connect import ConnectFailed
@@ -27,9 +28,7 @@ def no_reply(hub: Hub, wish: Wish, reason: BaseException) -> AgentFailure:
     """The hub was not reached, or did not answer."""
     proxy = proxy_for(hub.endpoint, hub.environment)
     # Its login stays out of the message.
-    way = (
-        "" if proxy is None else f" through the proxy {proxy.rpartition('@')[2].rpartition('/')[2] or proxy}"
-    )
+    way = "" if proxy is None else f" through the proxy {urlsplit(proxy).netloc.rpartition('@')[2]}"
     cause = reason.__cause__ if isinstance(reason, ConnectFailed) and reason.__cause__ else reason
     if isinstance(reason, ssl.SSLCertVerificationError):
         change = "set SSL_CERT_FILE in the host's login environment to the certificates that its network uses"

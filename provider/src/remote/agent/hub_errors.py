@@ -112,5 +112,5 @@ def _wait_seconds(reply: Reply) -> Optional[int]:
 
 
 def _evidence(hub: Hub, reply: Reply, message: str) -> str:
-    told = message or reply.body[:300].decode("utf-8", "replace")
+    told = message or reply.body[:4096].decode("utf-8", "replace")
     return one_line(hub, f"HTTP {reply.status} {reply.headers.get('X-Error-Code') or ''} {told}")

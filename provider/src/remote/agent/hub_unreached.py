@@ -57,7 +57,7 @@ def offline(hub: Hub, wish: Wish, variable: str) -> AgentFailure:
 
 def no_hub(hub: Hub, wish: Wish, found: str, body: bytes) -> AgentFailure:
     """An answer that no hub gives: a login page, a mirror of something else."""
-    return unreachable(hub, wish, found, one_line(hub, body[:300].decode("utf-8", "replace")), WAYS, False)
+    return unreachable(hub, wish, found, one_line(hub, body[:4096].decode("utf-8", "replace")), WAYS, False)
 
 
 def unreachable(
@@ -68,5 +68,6 @@ def unreachable(
 
 
 def one_line(hub: Hub, text: str) -> str:
-    text = " ".join(text.split())[:300]
-    return text if hub.token is None else text.replace(hub.token, "***")
+    """The start of it, without the token: hidden first, because a cut could leave half of it."""
+    text = text if hub.token is None else text.replace(hub.token, "***")
+    return " ".join(text.split())[:300]

@@ -166,8 +166,8 @@ class Run {
     const { checkpoint } = observed;
     const known = resolvedRevision ?? (checkpoint?.found === true ? (checkpoint.revision ?? null) : null);
     for (const step of result.steps) {
-      if (step.kind === "install") installWords(step.install).forEach(report.info);
-      if (step.kind === "fetch") fetchWords(spec, step.fetch, known).forEach(report.info);
+      if (step.kind === "install") for (const words of installWords(step.install)) report.info(words);
+      if (step.kind === "fetch") for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
     }
     const started = result.steps.find((step) => step.kind === "start")?.start;
     for (const note of started?.notes ?? []) report.info(note);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { isRecord } from "./input-json";
 
 /** Members of an object that comes in two kinds, of which one excludes the other. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent import environment_use, environments, job_use, ownership, processes, records
+from agent import environment_use, environments, job_use, processes, records, state_folder
 
 from .bed import identity
 from .installing import InstallCase
@@ -68,10 +68,10 @@ class EnvironmentUseTest(InstallCase):
         self.install()
         self.server("chat-ffffffff")
         environment_use.hand_over("chat-0a1b2c3d", "chat-ffffffff")
-        ownership.remove_state("chat-0a1b2c3d")
+        state_folder.remove("chat-0a1b2c3d")
         self.assertEqual(environment_use.drop_all("other-0a1b2c3d"), [])
         self.assertFalse(self.install(server_id="chat-ffffffff")["built"])
 
     def forget(self, server_id):
         environment_use.drop_all(server_id)
-        ownership.remove_state(server_id)
+        state_folder.remove(server_id)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Optional
 
-from agent import checkpoint_record, events, fetch, hub_http, job, job_children, paths, redact
+from agent import checkpoint_record, events, fetch, hf_client, hub_http, job, job_children, paths, redact
 from agent.failure import AgentFailure
 from test.support.hub import Hub
 
@@ -74,6 +74,8 @@ class FetchCase(HostCase):
         self.hub.__enter__()
         self.addCleanup(self.hub.__exit__)
         self.keep(hub_http, "PAUSES_SECONDS", (0.0, 0.0))
+        # However many cores this machine has.
+        self.keep(hf_client, "MOST_CLIENTS", 1)
         self.told: list[dict[str, Any]] = []
         self.keep(events, "emit", self.told.append)
         self.profile()

@@ -8,7 +8,7 @@ import shutil
 import signal
 from typing import Any, ClassVar
 
-from agent import checkpoint, checkpoint_record, checkpoint_use, hub_room, job_use
+from agent import checkpoint, checkpoint_record, checkpoint_use, hf_client, hub_room, job_use
 from test.support.hub.repositories import repository
 
 from .fetching import FILES, INDEX, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase, kill
@@ -196,6 +196,13 @@ class FetchTest(FetchCase):
         self.fetch()
         self.assertEqual((False, True), (stale.exists(), live.exists()))
         live.unlink()
+
+    def test_where_there_are_cores_for_it_clients_share_the_files(self) -> None:
+        self.keep(hf_client, "MOST_CLIENTS", 2)
+        self.keep(hf_client, "CORES_PER_CLIENT", 1)
+        self.keep(os, "sched_getaffinity", lambda _pid: {0, 1, 2})
+        self.assertEqual(SHA, self.fetch()["revision"])
+        self.assertEqual(dict.fromkeys(sorted(FILES), 1), self.gets())
 
     def test_files_of_another_revision_are_linked_and_not_fetched(self) -> None:
         self.fetch()

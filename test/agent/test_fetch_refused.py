@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agent import download, paths
+from agent import download, hf_client, paths
 
 from .fetching import FILES, SHA, SHARD_BYTES, SHARDS, FetchCase
 
@@ -22,8 +22,14 @@ ACTING = """#!%s -IS
 import json, os, sys, time
 home = os.environ["HOME"]
 acts = json.load(open(home + "/acts"))
-number = len(os.listdir(home + "/calls"))
-with open(home + "/calls/%%d" %% number, "w") as file:
+number = 0
+while True:
+    try:
+        note = os.open(home + "/calls/%%d" %% number, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        break
+    except FileExistsError:
+        number += 1
+with os.fdopen(note, "w") as file:
     json.dump({"argv": sys.argv[1:], "environment": dict(os.environ)}, file)
 act = acts[min(number, len(acts) - 1)]
 place = os.environ["HF_HUB_CACHE"] + "/models--org--m/"
@@ -111,6 +117,17 @@ class ActingClientTest(FetchCase):
             tuple(environment[name] for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE")),
         )
         self.assertNotIn("SSH_CONNECTION", environment)
+
+    def test_where_one_of_the_clients_is_refused_for_good_the_others_are_ended(self) -> None:
+        self.keep(hf_client, "MOST_CLIENTS", 2)
+        self.keep(os, "sched_getaffinity", lambda _pid: set(range(64)))
+        self.acts({"waits": True}, {"says": "OSError: [Errno 28] No space left on device", "code": 1})
+        self.assertEqual("DISK_FULL", self.refused().code)
+        calls = self.calls()
+        self.assertEqual(
+            ["4", "4"], [call["argv"][call["argv"].index("--max-workers") + 1] for call in calls]
+        )
+        self.assertEqual(sorted(FILES), sorted(name for call in calls for name in call["argv"][7:]))
 
     def test_the_words_of_the_client_lead_to_the_code(self) -> None:
         rows = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from package_server.server import serving
 from package_server.wheel import Wheel
 
 from agent import executable, hf_client, hf_install, job, ownership, paths
+from agent.hub_cache import File
 
 from .fetching import HF, SHA, WHY_SKIPPED, FetchCase
 from .installing import UV
@@ -47,6 +49,19 @@ class FindTest(FetchCase):
         beside = self.hf(self.home / "other" / "bin")
         self.launch(beside.with_name("vllm"))
         self.assertEqual(beside, hf_client.find(self.ids[0]))
+
+    def test_clients_get_about_as_many_bytes_each_and_never_none(self) -> None:
+        files = [File(f"{number}.bin", size, "d" * 64) for number, size in enumerate((5, 90, 40, 50, 7))]
+        self.keep(os, "sched_getaffinity", lambda _pid: set(range(64)))
+        for most, wanted in (
+            (1, [[90, 50, 40, 7, 5]]),
+            (2, [[90, 7], [50, 40, 5]]),
+            (9, [[90], [50], [40], [7], [5]]),
+        ):
+            self.keep(hf_client, "MOST_CLIENTS", most)
+            self.assertEqual(wanted, [[file.size for file in share] for share in hf_client.shares(files)])
+        self.keep(os, "sched_getaffinity", lambda _pid: {0})
+        self.assertEqual(1, len(hf_client.shares(files)))
 
 
 class InstallTest(FetchCase):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from agent import hf_words, hub_flow, hub_room, job_children, records
+from agent import hf_client, hf_words, hub_flow, hub_room, job_children, records
 from agent.failure import AgentFailure
 from agent.hf_client import Call
 from agent.hub_cache import File, Snapshot
@@ -43,7 +44,7 @@ class Download:
             if not missing:
                 return
             self.snapshot.remove_stale()
-            began = self.log.stat().st_size if self.log.exists() else 0
+            began = _end_of(self.log)
             code = self._attempt(missing, is_xet_allowed, rate, report)
             left = self.snapshot.missing(self.files)
             if len(left) < len(missing):
@@ -67,18 +68,21 @@ class Download:
     def _attempt(
         self, missing: Sequence[File], is_xet_allowed: bool, rate: hub_flow.Rate, report: Report
     ) -> Optional[int]:
-        """Exit code of the client; None: it stalled, and was ended."""
-        names = [file.path for file in missing]
-        argv = self.call.argv(self.snapshot.repo, self.snapshot.revision, names)
-        child = job_children.start(argv, self.call.environment(is_xet_allowed), self.log)
+        """Exit code of a client that failed, or 0; None: they stalled, and were ended."""
+        began = _end_of(self.log)
+        children: list[subprocess.Popen[bytes]] = []
         seen = hub_flow.look(self.snapshot, self.files)
         moved_at = time.monotonic()
         try:
+            for argv in self._argvs(missing):
+                children.append(job_children.start(argv, self.call.environment(is_xet_allowed), self.log))
             while True:
-                try:
-                    return child.wait(timeout=LOOK_SECONDS)
-                except subprocess.TimeoutExpired:
-                    pass
+                codes = _wait(children)
+                failed = next((code for code in codes if code), 0)
+                # Where one is refused for good the others need not end by themselves.
+                is_over = failed != 0 and not hf_words.meaning_of(_tail(self.log, began)).passes
+                if is_over or None not in codes:
+                    return failed
                 before, seen = seen, hub_flow.look(self.snapshot, self.files)
                 now = time.monotonic()
                 moved_at = now if seen.trace != before.trace else moved_at
@@ -86,7 +90,14 @@ class Download:
                 if now - moved_at >= self.stall_seconds:
                     return None
         finally:
-            job_children.stop(child)
+            for child in children:
+                job_children.stop(child)
+
+    def _argvs(self, missing: Sequence[File]) -> list[list[str]]:
+        shares = hf_client.shares(missing)
+        workers = hf_client.WORKERS // len(shares)
+        repo, revision = self.snapshot.repo, self.snapshot.revision
+        return [self.call.argv(repo, revision, [file.path for file in share], workers) for share in shares]
 
     def _stalled(self) -> AgentFailure:
         return AgentFailure(
@@ -116,6 +127,19 @@ class Download:
         seen = hub_flow.look(self.snapshot, self.files)
         total = sum(file.size for file in self.files)
         return f"{seen.files} of {len(self.files)} files and {hub_room.told_size(seen.bytes)} of {hub_room.told_size(total)} are there"
+
+
+def _wait(children: Sequence[subprocess.Popen[bytes]]) -> list[Optional[int]]:
+    """Exit codes, None for those that still run; after a moment, or as soon as one of them has ended that is waited for."""
+    running = next((child for child in children if child.poll() is None), None)
+    if running is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(timeout=LOOK_SECONDS)
+    return [child.poll() for child in children]
+
+
+def _end_of(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
 
 
 def _tail(log: Path, began: int) -> str:

@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Optional
 
 from agent import environment, executable, hf_install, paths, registry
+from agent.hub_cache import File
 
 # Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
 WORKERS = 8
+# One client takes some 100 to 200 MB/s over plain HTTP, whatever the network gives: it is one Python process. So they share
+# the files where there are cores for it. Measured with huggingface_hub 2.4.0.
+MOST_CLIENTS = 4
+CORES_PER_CLIENT = 2
 
 # How it finds the hub and itself, beside what every child gets from the login. Source: huggingface_hub 2.4.0, constants.py.
 _FROM_LOGIN = re.compile(r"HF_(?!HUB_OFFLINE$|HUB_CACHE$).*|HUGGING_FACE_HUB_TOKEN")
@@ -31,10 +36,10 @@ class Call:
     token: Optional[str]
     login: Mapping[str, str]
 
-    def argv(self, repo: str, revision: str, files: Sequence[str]) -> list[str]:
+    def argv(self, repo: str, revision: str, files: Sequence[str], workers: int) -> list[str]:
         # Older clients take one --include only; names work in all of them: one literally, more of them as patterns.
         names = files if len(files) == 1 else [_PATTERN_SIGNS.sub(r"[\g<0>]", name) for name in files]
-        options = ["--revision", revision, "--max-workers", str(WORKERS)]
+        options = ["--revision", revision, "--max-workers", str(workers)]
         return [str(self.client), "download", *options, "--", repo, *names]
 
     def environment(self, is_xet_allowed: bool) -> dict[str, str]:
@@ -48,6 +53,15 @@ class Call:
         if not is_xet_allowed:
             told["HF_HUB_DISABLE_XET"] = "1"
         return {**basics, **own, **told, "PYTHONUNBUFFERED": "1"}
+
+
+def shares(files: Sequence[File]) -> list[list[File]]:
+    """What each of the clients gets that run at the same time: about as many bytes, larger files first."""
+    count = max(1, min(MOST_CLIENTS, len(os.sched_getaffinity(0)) // CORES_PER_CLIENT, len(files)))
+    found: list[list[File]] = [[] for _ in range(count)]
+    for file in sorted(files, key=lambda file: -file.size):
+        min(found, key=lambda share: sum(other.size for other in share)).append(file)
+    return [share for share in found if share]
 
 
 def find(server_id: Optional[str]) -> Optional[Path]:

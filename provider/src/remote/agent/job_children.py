@@ -62,10 +62,12 @@ def start(
 
 
 def stop(child: subprocess.Popen[bytes]) -> None:
-    """Ends the child and everything below it, and reaps it."""
-    below = processes.descendants_of(child.pid, processes.Snapshot())
-    me = processes.read_process(child.pid) if child.returncode is None else None
-    end(([] if me is None else [me]) + below)
+    """Ends the child and everything below it, and reaps it. One that has been reaped has no number any more; what it left
+    ends with the job."""
+    if child.poll() is not None:
+        return
+    me = processes.read_process(child.pid)
+    end([*([] if me is None else [me]), *processes.descendants_of(child.pid, processes.Snapshot())])
     child.wait()
 
 

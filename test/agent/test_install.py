@@ -18,7 +18,7 @@ from package_server.wheel import Wheel
 
 from agent import environment_use, environments, executable, job, job_use, processes
 
-from .installing import LOGIN, InstallCase
+from .installing import LOGIN, UV, InstallCase
 
 NAME = "00000000000000aa"
 OTHER = "00000000000000bb"
@@ -138,6 +138,18 @@ class InstallTest(InstallCase):
             ),
         )
         self.assertEqual(environments.names(), [])
+
+    def test_a_version_that_another_hand_has_put_there_is_seen(self):
+        self.install()
+        python = str(environments.python_path(NAME))
+        asked = [UV, "pip", "install", "--quiet", "--python", python, "vllm==0.31.0"]
+        environment = {
+            **os.environ,
+            "UV_DEFAULT_INDEX": self.url,
+            "UV_CACHE_DIR": str(self.home / "uv-cache"),
+        }
+        subprocess.run(asked, env=environment, check=True)
+        self.assertEqual(executable.find(f"environments/{NAME}")["version"], "0.31.0")
 
     def test_one_whose_python_has_gone_is_built_anew(self):
         self.install()

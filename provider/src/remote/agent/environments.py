@@ -67,7 +67,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> dict[str, Any]:
-    """ExecutableSeen of core/observed.ts."""
+    """ExecutableSeen of core/observed.ts, with the version that was built."""
     record = read(name)
     if record is None:
         return {"found": False, "reason": "it is not installed yet"}

@@ -56,7 +56,9 @@ def find(executable: Optional[str]) -> dict[str, Any]:
     """ExecutableSeen of core/observed.ts: the given path or name, "environments/<name>" for one that the tool builds, else
     `vllm` of the login PATH."""
     if executable is not None and environments.is_wish(executable):
-        return environments.find(environments.name_of_wish(executable))
+        found = environments.find(environments.name_of_wish(executable))
+        # As it is now: another hand can have put another one there.
+        return {**found, "version": version_of(found["path"])} if found["found"] else found
     if executable is None or "/" not in executable:
         name = executable or "vllm"
         search = login_environment()["PATH"]

@@ -6,9 +6,10 @@ import unittest
 
 from package_server import catalog
 
-from agent import environments, wheel_fit
+from agent import environments, start_check, wheel_fit
 from agent.failure import AgentFailure
 
+from .acting import free_port
 from .installing import InstallCase
 
 NAME = "00000000000000aa"
@@ -88,10 +89,22 @@ class EnvironmentCheckTest(InstallCase):
         self.gpus(("GPU-a", "NVIDIA T4", "7.5"), ("GPU-b", "NVIDIA H100", "9.0"))
         self.torch("12.8", "sm_90")
         self.assertTrue(self.install()["built"])
-        facts = environments.read(NAME)["facts"]
-        wheel_fit.demand(facts, ["GPU-b"])
-        with self.assertRaisesRegex(AgentFailure, "NVIDIA T4 has compute capability 7.5"):
-            wheel_fit.demand(facts, ["GPU-a", "GPU-b"])
+        self.assertEqual(self.check_start("GPU-b").uuids, ["GPU-b"])
+        with self.assertRaises(AgentFailure) as caught:
+            self.check_start("GPU-a")
+        self.assertRegex(caught.exception.summary, "NVIDIA T4 has compute capability 7.5")
+        self.assertEqual(
+            (caught.exception.code, caught.exception.change),
+            ("WHEEL_UNSUITABLE", f"gpus: those it fits, or {CHANGE}"),
+        )
+
+    def check_start(self, *uuids):
+        launch = {
+            "executable": str(environments.executable_path(NAME)),
+            "listen": {"address": "127.0.0.1", "port": free_port()},
+            "gpus": {"kind": "list", "ids": list(uuids)},
+        }
+        return start_check.demand("chat-0a1b2c3d", launch)
 
     def test_the_cpu_build_goes_with_any_pytorch(self):
         self.gpus(("GPU-a", "NVIDIA T4", "7.5"), driver="450.80.02")

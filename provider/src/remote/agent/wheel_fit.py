@@ -35,7 +35,9 @@ def demand(facts: dict[str, Any], wanted: Optional[Sequence[str]] = None) -> Non
             "WHEEL_UNSUITABLE",
             f"Cannot run vLLM {facts.get('version')} with PyTorch {facts.get('torch')} on this host: {found_words}",
             evidence=f"built for: {' '.join(facts.get('architectures') or []) or 'not told'}",
-            change=change,
+            change=change
+            if wanted is None or len(found) == len(among)
+            else f"gpus: those it fits, or {change}",
         )
 
 

@@ -107,8 +107,8 @@ class ActingClientTest(FetchCase):
             "8",
             "--",
             "org/m",
-            "config.json",
             SHARDS[0],
+            "config.json",
         ]
         self.assertEqual(wanted, call["argv"])
         environment = call["environment"]

@@ -250,6 +250,17 @@ class JobTest(HostCase):
         self.assertFalse(processes.is_same(*identity))
         self.assertFalse(job.folder(KEY).exists())
 
+    def test_what_a_cut_attempt_wanted_is_its_successors_and_is_not_ended(self) -> None:
+        for server_id in ("chat-00000001", "chat-00000002"):
+            self.record(server_id, owner={})
+        job_use.note("chat-00000001", KEY)
+        self.follower("ann")
+        self.until(self.starts)
+        job_use.hand_over("chat-00000001", "chat-00000002")
+        job_use.drop_all("chat-00000001")
+        self.assertTrue(processes.is_same(*self.identity()))
+        self.assertEqual([KEY], job_use.wanted_by("chat-00000002"))
+
     def test_the_client_that_has_the_lock_of_the_server_is_on_record(self) -> None:
         self.record("chat-00000001", owner={}, lock={"client": "ann@laptop (shop/prod)"})
         seen = job.run(

@@ -15,8 +15,9 @@ from agent.hub_cache import File
 
 # Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
 WORKERS = 8
-# One client takes some 100 to 200 MB/s over plain HTTP, whatever the network gives: it is one Python process. So they share
-# the files where there are cores for it. Measured with huggingface_hub 2.4.0.
+# One client is one Python process: over plain HTTP it took 59 and 117 MB/s from a hub on the same two busy cores, where curl
+# took 186 and 261 (huggingface_hub 2.4.0, two runs). So clients share the files where there are cores for it; the numbers here
+# are a choice, not measured.
 MOST_CLIENTS = 4
 CORES_PER_CLIENT = 2
 

@@ -143,6 +143,7 @@ function subjectOf(original: ConfigPatchCase): Subject {
     modelDtype: modelDtypeOf(config),
     dtypeArgument: null,
     attentionKind: attentionKindOf(config),
+    files: patched,
   });
   const capability = original.oracle?.before.capability?.split(".").map(Number) ?? null;
   const asked = { dtype: null, capability };

@@ -38,13 +38,16 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
   const modelPath =
     overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
   // As vLLM will read it: configOverrides can say another dtype.
-  const configText = patch.files["config.json"] ?? checkpoint.files["config.json"] ?? null;
+  const files = { ...checkpoint.files, ...patch.files };
+  const configText = files["config.json"] ?? null;
   const kvCache = chooseKvCacheFlag({
     wish: spec.kvCacheDtype,
     vllmVersion: executable.version,
     modelDtype: modelDtypeOf(configText),
     attentionKind: attentionKindOf(configText),
     dtypeArgument: dtypeArgument(spec),
+    files,
+    computeCapabilities: observed.gpus?.map((gpu) => gpu.computeCapability) ?? [],
   });
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>

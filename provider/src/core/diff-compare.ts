@@ -48,7 +48,7 @@ function comparableVllm({ kind: _kind, ...vllm }: VllmSpec): Readonly<Record<str
 }
 
 /** Name of what is compared in place of credentials in a URL: `vllm.indexUrlCredentials`. */
-export const CREDENTIALS = "Credentials";
+const CREDENTIALS = "Credentials";
 
 function withCredentials(
   name: string,

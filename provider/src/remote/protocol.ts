@@ -111,7 +111,6 @@ const installResultSchema = z.object({
   built: z.boolean(),
   seconds: z.number(),
 });
-export type InstallResult = z.infer<typeof installResultSchema>;
 
 const fetchResultSchema = z.object({
   /** 40 hex digits; null: a folder on the host. */
@@ -125,14 +124,12 @@ const fetchResultSchema = z.object({
   /** Files that were there and not right. */
   refetched: z.array(z.string()),
 });
-export type FetchResult = z.infer<typeof fetchResultSchema>;
 
 const forgetResultSchema = z.object({
   freedBytes: z.number(),
   /** What stays of the checkpoint, and why. */
   kept: z.array(z.string()),
 });
-export type ForgetResult = z.infer<typeof forgetResultSchema>;
 
 const stepResultSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim") }),
@@ -179,7 +176,6 @@ const progressSchema = z.object({
   bytesPerSecond: z.number().nullable(),
   secondsLeft: z.number().nullable(),
 });
-export type ProgressEvent = z.infer<typeof progressSchema>;
 
 export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("hello"), protocol: z.number(), python: z.string() }),

@@ -35,6 +35,7 @@ export function patchFolder(options: PatchOptions): PatchedFolder {
     modelDtype: modelDtypeOf(config),
     attentionKind: attentionKindOf(config),
     dtypeArgument: null,
+    files,
   });
   const written = options.out === null ? null : writeOverlay(options.out, checkpoint, patch.files);
   return { patch, files, flag, written };

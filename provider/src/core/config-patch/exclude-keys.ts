@@ -20,7 +20,7 @@ interface ExcludeRow {
 }
 
 /** Which of the names each method reads; the first row that fits counts. */
-export const EXCLUDE_ROWS: readonly ExcludeRow[] = [
+const EXCLUDE_ROWS: readonly ExcludeRow[] = [
   {
     methods: ["modelopt*"],
     forms: ["inner"],

@@ -23,7 +23,7 @@ export interface KvRequestPlace {
  * The first row that fits a config counts. null is read as no request by every reader of the two keys that a patch touches, in all
  * these versions; what must not become null (Quark) is another key.
  */
-export const KV_REQUEST_PLACES: readonly KvRequestPlace[] = [
+const KV_REQUEST_PLACES: readonly KvRequestPlace[] = [
   {
     methods: ["modelopt*"],
     forms: ["flat", "inner"],

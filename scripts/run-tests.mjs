@@ -6,6 +6,7 @@ import { takeAwayOfTheDead } from "../test/support/host-ledger.ts";
 import { ensureSshd } from "./ensure-sshd.mjs";
 import { nodeBinFolder, repositoryFolder } from "./places.mjs";
 import { capture, failWith, say, stream } from "./processes.mjs";
+import { ensureHf } from "./setup-hf.mjs";
 import { ensureHostImage } from "./setup-host-image.mjs";
 import { ensurePulumi } from "./setup-pulumi.mjs";
 import { ensureUv } from "./setup-uv.mjs";
@@ -23,10 +24,13 @@ const chosen = SUITES.filter((suite) => (names.length === 0 ? suite.isDefault : 
 
 const folders = [nodeBinFolder];
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PATH: process.env.PATH ?? "" };
-/** @type {Readonly<Record<"uv" | "sshd" | "pulumi" | "vllm" | "hosts", () => Promise<void>>>} */
+/** @type {Readonly<Record<"uv" | "hf" | "sshd" | "pulumi" | "vllm" | "hosts", () => Promise<void>>>} */
 const setUps = {
   uv: async () => {
     await ensureUv();
+  },
+  hf: async () => {
+    await ensureHf();
   },
   sshd: async () => {
     await ensureSshd();

@@ -15,7 +15,7 @@ import { capture, stream } from "./processes.mjs";
 /**
  * @typedef {object} Suite
  * @property {string} name
- * @property {readonly ("uv" | "sshd" | "pulumi" | "vllm" | "hosts")[]} needs set up before it runs
+ * @property {readonly ("uv" | "hf" | "sshd" | "pulumi" | "vllm" | "hosts")[]} needs set up before it runs
  * @property {boolean} isDefault part of a plain `npm test`
  * @property {(env: NodeJS.ProcessEnv, resultFolder: string) => Promise<Counts>} run
  */
@@ -24,11 +24,11 @@ import { capture, stream } from "./processes.mjs";
 export const SUITES = [
   { name: "unit", needs: [], isDefault: true, run: vitest("unit") },
   { name: "cases", needs: [], isDefault: true, run: vitest("cases") },
-  { name: "agent", needs: ["uv"], isDefault: true, run: unittest },
+  { name: "agent", needs: ["uv", "hf"], isDefault: true, run: unittest },
   { name: "stand-in", needs: [], isDefault: true, run: vitest("stand-in") },
   { name: "transport", needs: ["sshd"], isDefault: true, run: vitest("transport") },
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
-  { name: "e2e", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
+  { name: "e2e", needs: ["uv", "hf", "sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
   { name: "hosts", needs: ["hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
   { name: "vllm", needs: ["vllm", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("vllm") },
 ];

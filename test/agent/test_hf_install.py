@@ -13,7 +13,8 @@ from package_server.wheel import Wheel
 from agent import executable, hf_client, hf_install, job, ownership, paths
 from agent.hub_cache import File
 
-from .fetching import HF, SHA, WHY_SKIPPED, FetchCase
+from . import hub_client
+from .fetching import HF, SHA, FetchCase
 from .installing import UV
 
 
@@ -69,7 +70,7 @@ class InstallTest(FetchCase):
 
     def setUp(self) -> None:
         if not HF.exists():
-            self.skipTest(WHY_SKIPPED)
+            self.skipTest(hub_client.MISSING)
         super().setUp()
         script = f'#!/bin/sh\nexec {HF} "$@"\n'.encode()
         self.index = Index([Wheel("huggingface-hub", hf_install.VERSION, scripts={"hf": script})])

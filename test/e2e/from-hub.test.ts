@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureHf } from "../../scripts/setup-hf.mjs";
 import { ensureUv } from "../../scripts/setup-uv.mjs";
 import { makeBed, type Bed } from "../support/bed";
 import { FP8_KV_CACHE, TINY_LLAMA } from "../support/checkpoints";
@@ -10,11 +11,9 @@ import { freePort } from "../support/free-port";
 import { startModelHub, type ModelHub } from "../support/model-hub";
 import { startPackageIndex, type PackageIndex } from "../support/package-index";
 import type { PulumiResult } from "../support/pulumi-cli";
-import { REAL_VLLM } from "../support/vllm-parser";
 
 /** A bare host with Python becomes a serving one: the real uv and the real client, a hub and a package index on this machine. */
 
-const HF = join(REAL_VLLM, "bin", "hf");
 const COMMIT = "a".repeat(40);
 const NEWER = "b".repeat(40);
 const SHARD_BYTES = 3_000_000;
@@ -39,7 +38,7 @@ let indexUrl: string;
 beforeAll(async () => {
   const tools = mkdtempSync(join(tmpdir(), "from-hub-"));
   symlinkSync(await ensureUv(), join(tools, "uv"));
-  if (existsSync(HF)) symlinkSync(HF, join(tools, "hf"));
+  symlinkSync(await ensureHf(), join(tools, "hf"));
   const python = "import sys; print(getattr(sys, '_base_executable', sys.executable))";
   symlinkSync(execFileSync("python3", ["-c", python], { encoding: "utf8" }).trim(), join(tools, "python3"));
   bed = await makeBed();
@@ -98,7 +97,7 @@ const snapshot = (): string => join(bed.home, ".cache/huggingface/hub/models--or
 const environments = (): readonly string[] =>
   readdirSync(state("environments")).filter((name) => !name.startsWith("."));
 
-describe.skipIf(!existsSync(HF))("a server whose model and vLLM are declared by name", () => {
+describe("a server whose model and vLLM are declared by name", () => {
   it("is refused without a token that may read the model, before anything is started", async () => {
     const { code, stdout } = await up({ model: { ...model, token: undefined } });
     expect(code).not.toBe(0);

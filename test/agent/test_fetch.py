@@ -101,7 +101,7 @@ class FetchTest(FetchCase):
     ) -> None:
         self.hub.faults.set([{"kind": "stall", "file": SHARDS[3], "afterBytes": 1000}])
         _, result = self.follower()
-        self.until(lambda: self.whole() == len(FILES) - 1)
+        self.until(self.all_but_one_are_there)
         pid = self.job_pid()
         kill(pid)
         self.hub.faults.set([])
@@ -112,15 +112,17 @@ class FetchTest(FetchCase):
     def test_a_client_that_is_killed_is_started_again(self) -> None:
         self.hub.faults.set([{"kind": "stall", "file": SHARDS[3], "afterBytes": 1000}])
         _, result = self.follower()
-        self.until(lambda: self.whole() == len(FILES) - 1)
+        self.until(self.all_but_one_are_there)
         client = next(one for one in self.clients())
         kill(client.pid)
         self.hub.faults.set([])
         self.assertEqual(SHA, result()["revision"])
         self.assertEqual({**dict.fromkeys(sorted(FILES), 1), SHARDS[3]: 2}, self.gets())
 
-    def whole(self) -> int:
-        return sum((self.snapshot() / name).exists() for name in FILES)
+    def all_but_one_are_there(self) -> bool:
+        """And that one is under way."""
+        whole = sum((self.snapshot() / name).exists() for name in FILES)
+        return whole == len(FILES) - 1 and self.gets().get(SHARDS[3]) == 1
 
     def test_a_hub_that_goes_away_for_a_while_costs_less_than_a_file_of_each_stream(self) -> None:
         self.hub.faults.set([{"kind": "throttle", "bytesPerSecond": 500_000}])

@@ -95,7 +95,8 @@ export interface ModelArgs {
   readonly cacheDir?: Input<string> | undefined;
   /**
    * How closely files are looked at before a start: "headers" (all there, sizes right, headers of safetensors whole) or "full" (every byte
-   * hashed; minutes for hundreds of GB). What is broken is fetched again, where it comes from a hub. Default "headers". Change: no restart.
+   * of a hub's files hashed; minutes for hundreds of GB, once; of a folder of your own nobody knows the hashes). What is broken is fetched
+   * again, where it comes from a hub. Default "headers". Change: no restart.
    */
   readonly verify?: Input<"headers" | "full"> | undefined;
 }

@@ -8,7 +8,7 @@ import shutil
 import signal
 from typing import Any, ClassVar
 
-from agent import checkpoint, checkpoint_record, checkpoint_use, hf_client, hub_room, job_use
+from agent import checkpoint, checkpoint_record, checkpoint_use, hf_client, hub_room, job_use, processes
 from test.support.hub.repositories import repository
 
 from .fetching import FILES, INDEX, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase, kill
@@ -102,8 +102,9 @@ class FetchTest(FetchCase):
         self.hub.faults.set([{"kind": "stall", "file": SHARDS[3], "afterBytes": 1000}])
         _, result = self.follower()
         self.until(self.all_but_one_are_there)
-        pid = self.job_pid()
-        kill(pid)
+        clients = self.clients()
+        kill(self.job_pid())
+        self.until_gone(clients)
         self.hub.faults.set([])
         self.assertEqual([], result()["refetched"])
         self.assertEqual({**dict.fromkeys(sorted(FILES), 1), SHARDS[3]: 2}, self.gets())
@@ -113,11 +114,16 @@ class FetchTest(FetchCase):
         self.hub.faults.set([{"kind": "stall", "file": SHARDS[3], "afterBytes": 1000}])
         _, result = self.follower()
         self.until(self.all_but_one_are_there)
-        client = next(one for one in self.clients())
-        kill(client.pid)
+        clients = self.clients()
+        kill(clients[0].pid)
+        self.until_gone(clients[:1])
         self.hub.faults.set([])
         self.assertEqual(SHA, result()["revision"])
         self.assertEqual({**dict.fromkeys(sorted(FILES), 1), SHARDS[3]: 2}, self.gets())
+
+    def until_gone(self, clients: list[Any]) -> None:
+        """Before the hub sends what they wait for: in their last moment they could still take it."""
+        self.until(lambda: not any(processes.is_same(one.pid, one.start_ticks) for one in clients))
 
     def all_but_one_are_there(self) -> bool:
         """And that one is under way."""

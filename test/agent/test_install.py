@@ -95,9 +95,8 @@ class InstallTest(InstallCase):
         self.assertFalse((self.state / "environments" / NAME / "half-written").exists())
         self.assertEqual(self.index.downloads("torch"), 2)
 
-    def test_a_cut_connection_to_the_host_does_not_end_it(self):
-        self.index.add(catalog.torch(padding_bytes=1_000_000))
-        self.index.faults.bytes_per_second = 1_000_000
+    def install_and_be_cut_off(self):
+        """By an agent that is killed while torch is on its way."""
         pid = os.fork()
         if pid == 0:
             self.install()
@@ -105,19 +104,18 @@ class InstallTest(InstallCase):
         self.until(lambda: self.index.downloads("torch"))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+    def test_a_cut_connection_to_the_host_does_not_end_it(self):
+        self.index.add(catalog.torch(padding_bytes=1_000_000))
+        self.index.faults.bytes_per_second = 1_000_000
+        self.install_and_be_cut_off()
         done = self.install()
         self.assertEqual((done["version"], self.index.downloads("torch")), ("0.32.0", 1))
 
     def test_a_server_that_is_forgotten_meanwhile_leaves_nothing_of_it(self):
         self.index.add(catalog.torch(padding_bytes=2_000_000))
         self.index.faults.bytes_per_second = 200_000
-        pid = os.fork()
-        if pid == 0:
-            self.install()
-            os._exit(0)
-        self.until(lambda: self.index.downloads("torch"))
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        self.install_and_be_cut_off()
         living = processes.read_process(self.living_job())
         job_use.drop_all("chat-0a1b2c3d")
         environment_use.drop_all("chat-0a1b2c3d")

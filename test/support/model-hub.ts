@@ -1,10 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { z } from "zod";
+import { startServed } from "./served-process.ts";
 
 const readySchema = z.object({ url: z.string(), control: z.string() });
 const fileSchema = z.object({
@@ -41,18 +36,8 @@ export interface ModelHub {
 
 /** Starts a model hub of `config` (hub/README.md) in a process that ends with this one. */
 export async function startModelHub(config: object): Promise<ModelHub> {
-  const folder = mkdtempSync(join(tmpdir(), "model-hub-"));
-  const configFile = join(folder, "config.json");
-  writeFileSync(configFile, JSON.stringify(config));
-  const child = spawn("python3", ["-B", join(import.meta.dirname, "hub", "serve.py"), configFile], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const [line] = await Promise.race([
-    once(createInterface(child.stdout), "line"),
-    once(child, "exit").then(() => Promise.reject(new Error("the model hub did not start: see above"))),
-  ]);
-  rmSync(folder, { recursive: true });
-  const { url, control } = readySchema.parse(JSON.parse(String(line)));
+  const { said, close } = await startServed("hub", config);
+  const { url, control } = readySchema.parse(said);
 
   async function order(path: string, told?: unknown): Promise<HubState> {
     const body = told === undefined ? "" : JSON.stringify(told);
@@ -67,10 +52,6 @@ export async function startModelHub(config: object): Promise<ModelHub> {
     goAway: () => order("/away"),
     comeBack: () => order("/back"),
     move: (repository, ref, sha) => order("/refs", { repository, ref, sha }),
-    close: async () => {
-      const ended = once(child, "exit");
-      child.stdin.end();
-      await ended;
-    },
+    close,
   };
 }

@@ -1,9 +1,6 @@
-import { KV_REQUEST_KEYS } from "./config-patch/quantization-configs";
-import { misplacedQuantization } from "./config-patch/refuse-inputs";
-import { isMembers } from "./input-json";
+import { misplacedQuantization, requestInOverrides } from "./config-patch/refuse-inputs";
 import { ruleProblem, type Problem } from "./input-problem";
 import { gpusNeeded, isLoopback, listedGpuCount } from "./identity";
-import type { JsonObject, JsonValue } from "./json";
 import { isSixteenBit } from "./model-config";
 import { modelName } from "./model-source";
 import type { Spec } from "./spec";
@@ -62,7 +59,7 @@ export const INPUT_RULES: readonly InputRule[] = [
   {
     needs: ["kvCacheDtype", "quantizationConfigOverrides"],
     broken: ({ kvCacheDtype, quantizationConfigOverrides }) => {
-      const request = isSixteenBit(kvCacheDtype) ? kvRequest(quantizationConfigOverrides) : null;
+      const request = isSixteenBit(kvCacheDtype) ? requestInOverrides(quantizationConfigOverrides) : null;
       if (request === null) return null;
       return ruleProblem(
         request,
@@ -80,16 +77,3 @@ export const INPUT_RULES: readonly InputRule[] = [
     },
   },
 ];
-
-/** Where overrides ask for a quantized KV cache: the two key names that vLLM reads, here and in the inner `quantization`. */
-function kvRequest(overrides: JsonObject, path = "quantizationConfigOverrides"): string | null {
-  for (const [key, value] of Object.entries(overrides)) {
-    if (KV_REQUEST_KEYS.includes(key) && isRequest(value)) return `${path}.${key}`;
-  }
-  const inner = overrides["quantization"];
-  return isMembers(inner) ? kvRequest(inner, `${path}.quantization`) : null;
-}
-
-function isRequest(value: JsonValue): boolean {
-  return value !== null && value !== "" && value !== false;
-}

@@ -53,31 +53,16 @@ export function partLabel(spec: Spec, kind: ProvisionStep["kind"]): string {
 }
 
 function environmentWish(vllm: VllmEnvironment): InstallStep["environment"] {
-  const { version, packages, indexUrl, extraIndexUrls, python, torchBackend } = vllm;
-  return {
-    name: environmentName(vllm),
-    version,
-    packages,
-    indexUrl,
-    extraIndexUrls,
-    python,
-    torchBackend,
-  };
+  const { kind: _, ...declared } = vllm;
+  return { ...declared, name: environmentName(vllm) };
 }
 
 function hubCheckpoint(spec: Spec, model: HubModel, urn: string, resolved: string | null): HubCheckpoint {
-  const { repo, revision, include, exclude, endpoint, cacheDir, token, verify } = model;
+  const { kind: _, ...declared } = model;
   return {
+    ...declared,
     key: checkpointKey(model, urn),
-    repo,
-    revision,
     resolved,
-    include,
-    exclude,
-    endpoint,
-    cacheDir,
-    token,
-    verify,
     loadFormat: loadFormatOf(spec),
     stallSeconds: spec.timeouts.download,
   };

@@ -40,7 +40,7 @@ export interface HubModel {
   readonly repo: string;
   /** 40 hex digits, a branch, a tag; null: the default branch. */
   readonly revision: string | null;
-  /** null: what vLLM loads, without the duplicates beside it. */
+  /** Patterns as the hub's client takes them; null: what vLLM loads, without the duplicates beside it. */
   readonly include: readonly string[] | null;
   readonly exclude: readonly string[] | null;
   /** null: what the host's login environment has. */
@@ -70,11 +70,14 @@ export interface VllmEnvironment {
   readonly kind: "environment";
   /** null: the newest at the time of the installation. */
   readonly version: string | null;
+  /** Requirements beside vLLM. */
   readonly packages: readonly string[];
   /** May hold credentials, like each of extraIndexUrls. null: the host's own configuration. */
   readonly indexUrl: string | null;
   readonly extraIndexUrls: readonly string[];
+  /** "3.12", or a path of an interpreter; null: what the installer picks. */
   readonly python: string | null;
+  /** uv's word for which PyTorch: "auto", "cpu", "cu128", ...; null: not given. */
   readonly torchBackend: string | null;
 }
 

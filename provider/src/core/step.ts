@@ -1,6 +1,15 @@
 import type { JsonObject } from "./json";
 import type { OwnerRecord } from "./observed";
-import type { HostSpec, LogPolicy, ManagerWish, ProbeKind, RestartPolicy, VerifyDepth } from "./spec";
+import type {
+  HostSpec,
+  HubModel,
+  LogPolicy,
+  ManagerWish,
+  ProbeKind,
+  RestartPolicy,
+  VerifyDepth,
+  VllmEnvironment,
+} from "./spec";
 
 /**
  * What plan.ts decides and the agent carries out, in order, in one request. Travels as JSON.
@@ -33,20 +42,9 @@ export interface InstallStep {
 }
 
 /** What an environment is made of. Its URLs may hold credentials, which are not part of its name. */
-export interface EnvironmentWish {
+export interface EnvironmentWish extends Omit<VllmEnvironment, "kind"> {
   /** Hash of the declaration, 16 hex digits. */
   readonly name: string;
-  /** Of vLLM; null: the newest that the index has. */
-  readonly version: string | null;
-  /** Requirements beside vLLM. */
-  readonly packages: readonly string[];
-  /** null: the host's own configuration. */
-  readonly indexUrl: string | null;
-  readonly extraIndexUrls: readonly string[];
-  /** "3.12", or a path of an interpreter; null: what the installer picks. */
-  readonly python: string | null;
-  /** uv's word for which PyTorch: "auto", "cpu", "cu128", ...; null: not given. */
-  readonly torchBackend: string | null;
 }
 
 /**
@@ -58,23 +56,11 @@ export interface FetchStep {
   readonly checkpoint: HubCheckpoint | LocalCheckpoint;
 }
 
-export interface HubCheckpoint {
+export interface HubCheckpoint extends Omit<HubModel, "kind"> {
   /** Hash of the declaration, 16 hex digits: <stateRoot>/checkpoints/<key>.json tells what it came to. */
   readonly key: string;
-  readonly repo: string;
-  /** As declared: 40 hex digits, a branch, a tag; null: the default branch. */
-  readonly revision: string | null;
   /** 40 hex digits that it was resolved to before; null: not yet, or declared anew. */
   readonly resolved: string | null;
-  /** Patterns as the hub's client takes them; null: what vLLM loads. */
-  readonly include: readonly string[] | null;
-  readonly exclude: readonly string[] | null;
-  /** null: what the host's login environment says. */
-  readonly endpoint: string | null;
-  readonly cacheDir: string | null;
-  /** Secret. null: the host's own. */
-  readonly token: string | null;
-  readonly verify: VerifyDepth;
   /** engine.loadFormat; null: vLLM's own default. */
   readonly loadFormat: string | null;
   /** Without a byte for so long a download is begun anew. */

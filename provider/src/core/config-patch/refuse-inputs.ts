@@ -35,7 +35,10 @@ export function misplacedQuantization(overrides: JsonObject, path = "configOverr
 }
 
 /** Input path of a request for a quantized KV cache, where it would stand in a quantization config; null: there is none. */
-function requestInOverrides(overrides: JsonObject, path = "quantizationConfigOverrides"): string | null {
+export function requestInOverrides(
+  overrides: JsonObject,
+  path = "quantizationConfigOverrides",
+): string | null {
   for (const [name, value] of Object.entries(overrides)) {
     if (KV_REQUEST_KEYS.includes(name) && isRequest(value)) return `${path}.${name}`;
     const isInner = name === "quantization" || QUANTIZATION_KEYS.includes(name);

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Optional
 
 from agent import checkpoint_record, lock, paths, records, registry
+from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
+_NOTED = Noted("checkpoints.json")
 
 
 def exclusive(server_id: str) -> AbstractContextManager[None]:
@@ -20,40 +22,38 @@ def exclusive(server_id: str) -> AbstractContextManager[None]:
 
 def note(server_id: str, key: str) -> None:
     """Writes down that the server uses the checkpoint, before any of it is fetched. Call it under `exclusive`."""
-    keys = noted(server_id)
-    if key not in keys:
-        records.write_json(_file(server_id), [*keys, key])
+    _NOTED.add(server_id, key)
 
 
 def keys_of(server_id: str) -> set[str]:
     """Those it has fetched and the one it was last started with."""
     current = _current(registry.load_launch(server_id))
-    return set(noted(server_id)) | ({current} if current else set())
+    return set(_NOTED.of(server_id)) | ({current} if current else set())
 
 
 def hand_over(server_id: str, successor: str) -> None:
     """What a server of an attempt that was cut has resolved and begun is its successor's."""
-    if noted(server_id):
+    if _NOTED.of(server_id):
         with exclusive(successor):
-            for key in noted(server_id):
+            for key in _NOTED.of(server_id):
                 note(successor, key)
-            _file(server_id).unlink(missing_ok=True)
+            _NOTED.remove(server_id)
 
 
 def drop_earlier(server_id: str) -> None:
     """Forgets those of earlier declarations; their weights stay."""
-    if not noted(server_id):
+    if not _NOTED.of(server_id):
         return
     with records.best_effort(), exclusive(server_id):
         current = _current(registry.load_launch(server_id))
         _forget(server_id, keys_of(server_id) - {current})
-        records.write_json(_file(server_id), [current] if current else [])
+        _NOTED.write(server_id, [current] if current else [])
 
 
 def drop_all(server_id: str) -> None:
     """Forgets all of the server's; call it under `exclusive`. Their weights stay."""
     _forget(server_id, keys_of(server_id))
-    _file(server_id).unlink(missing_ok=True)
+    _NOTED.remove(server_id)
 
 
 def keys_of_others(server_id: str) -> set[str]:
@@ -111,12 +111,3 @@ def _forget(server_id: str, keys: set[str]) -> None:
 
 def _current(launch: Any) -> str:
     return checkpoint_record.key_of((launch or {}).get("checkpointWish")) or ""
-
-
-def noted(server_id: str) -> list[str]:
-    found = records.read_json(_file(server_id))
-    return [str(key) for key in found] if isinstance(found, list) else []
-
-
-def _file(server_id: str) -> Path:
-    return paths.server_folder(server_id) / "checkpoints.json"

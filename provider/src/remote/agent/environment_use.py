@@ -6,12 +6,13 @@ import os
 import secrets
 import shutil
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Optional
 
-from agent import environments, job_use, lock, paths, processes, records, registry, uv_tool
+from agent import environments, job, lock, records, registry, uv_tool
+from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
+_NOTED = Noted("environments.json")
 _REMOVED = ".removed-"
 
 
@@ -23,9 +24,7 @@ def exclusive(server_id: str) -> AbstractContextManager[None]:
 def note(server_id: str, name: str) -> None:
     """Writes down that the server needs the environment, before it is looked for or built."""
     with exclusive(server_id):
-        names = _noted(server_id)
-        if name not in names:
-            records.write_json(_file(server_id), [*names, name])
+        _NOTED.add(server_id, name)
 
 
 def drop_earlier(server_id: str) -> list[str]:
@@ -35,8 +34,8 @@ def drop_earlier(server_id: str) -> list[str]:
             with exclusive(server_id):
                 current = _launched(server_id)
                 kept = [current] if current else []
-                if _noted(server_id) != kept:
-                    records.write_json(_file(server_id), kept)
+                if _NOTED.of(server_id) != kept:
+                    _NOTED.write(server_id, kept)
                 removed = _put_aside(None)
             _delete_removed()
             return removed
@@ -57,7 +56,7 @@ def drop_all(server_id: str) -> list[str]:
 
 def hand_over(server_id: str, to_server_id: str) -> None:
     """What one needs that is given up, the other one is taken to need: they are the same resource, and it took long to build."""
-    for name in [*_noted(server_id), _launched(server_id)]:
+    for name in [*_NOTED.of(server_id), _launched(server_id)]:
         if name:
             note(to_server_id, name)
 
@@ -67,8 +66,12 @@ def _put_aside(forgotten: Optional[str]) -> list[str]:
     needed: set[str] = set()
     for server_id in registry.server_ids():
         if server_id != forgotten:
-            needed.update([*_noted(server_id), _launched(server_id)])
-    left = [name for name in environments.names() if name not in needed and not _is_being_built(name)]
+            needed.update([*_NOTED.of(server_id), _launched(server_id)])
+    left = [
+        name
+        for name in environments.names()
+        if name not in needed and not job.is_running(environments.job_key(name))
+    ]
     for name in left:
         aside = environments.folder() / f"{_REMOVED}{name}-{secrets.token_hex(4)}"
         os.rename(environments.path(name), aside)
@@ -82,22 +85,6 @@ def _delete_removed() -> None:
             shutil.rmtree(entry.path, ignore_errors=True)
 
 
-def _is_being_built(name: str) -> bool:
-    found = records.read_json(job_use.folder(environments.job_key(name)) / "job.json")
-    if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
-        return False
-    return processes.is_same(found.get("pid") or 0, found.get("startTicks") or 0)
-
-
 def _launched(server_id: str) -> str:
     """Name of the environment that the server was last started from; "" for a vllm from elsewhere."""
     return environments.name_in((registry.load_launch(server_id) or {}).get("executable", ""))
-
-
-def _noted(server_id: str) -> list[str]:
-    found = records.read_json(_file(server_id))
-    return [str(name) for name in found] if isinstance(found, list) else []
-
-
-def _file(server_id: str) -> Path:
-    return paths.server_folder(server_id) / "environments.json"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Optional
+
+_TRACEBACK_LINES = 12
 
 
 class AgentFailure(Exception):
@@ -35,3 +38,14 @@ class AgentFailure(Exception):
             "change": self.change,
             "retryable": self.retryable,
         }
+
+
+def of_crash(who: str, error: BaseException) -> AgentFailure:
+    """What nobody has foreseen, with the end of its traceback."""
+    lines = traceback.format_exception(type(error), error, error.__traceback__)
+    told = "".join(lines).strip().splitlines()
+    return AgentFailure(
+        "AGENT_CRASHED",
+        f"Cannot finish on the host: {who} met an unexpected {type(error).__name__}",
+        evidence="\n".join(told[-_TRACEBACK_LINES:]),
+    )

@@ -61,6 +61,10 @@ def run(key: str, title: str, body: Body, server_id: Optional[str] = None) -> di
     )
 
 
+def is_running(key: str) -> bool:
+    return _living(key) is not None
+
+
 def cancel(key: str) -> None:
     """Ends the job and everything it has started, by id; returns when they are gone. Nothing when there is none."""
     found = _living(key)

@@ -9,16 +9,14 @@ import os
 import secrets
 import signal
 import time
-import traceback
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from agent import job_children, lock, processes, records, redact
 from agent.detach import detach
-from agent.failure import AgentFailure
+from agent.failure import AgentFailure, of_crash
 
 REPORT_SECONDS = 0.5
-TRACEBACK_LINES = 12
 Report = Callable[[dict[str, Any]], None]
 Body = Callable[[Report], dict[str, Any]]
 
@@ -78,7 +76,7 @@ def _outcome(folder: Path, body: Body) -> Optional[dict[str, Any]]:
     except AgentFailure as failure:
         error = failure.to_error()
     except Exception as error_met:
-        error = _crash(error_met).to_error()
+        error = of_crash("a job", error_met).to_error()
     return {"error": redact.hide_deep(error)}
 
 
@@ -113,13 +111,3 @@ def _lock(place: Path) -> Optional[int]:
         return descriptor if os.path.samestat(os.fstat(descriptor), os.stat(place)) else None
     except (BlockingIOError, FileNotFoundError):
         return None
-
-
-def _crash(error: Exception) -> AgentFailure:
-    lines = traceback.format_exception(type(error), error, error.__traceback__)
-    told = "".join(lines).strip().splitlines()
-    return AgentFailure(
-        "AGENT_CRASHED",
-        f"Cannot finish on the host: a job met an unexpected {type(error).__name__}",
-        evidence="\n".join(told[-TRACEBACK_LINES:]),
-    )

@@ -8,9 +8,11 @@ import re
 import shutil
 from pathlib import Path
 
-from agent import paths, records, registry
+from agent import paths, registry
 from agent.failure import AgentFailure
+from agent.noted import Noted
 
+_NOTED = Noted("jobs.json")
 _KEY = re.compile(r"[0-9a-z][0-9a-z.-]{0,80}")
 
 
@@ -25,14 +27,12 @@ def folder(key: str) -> Path:
 
 def note(server_id: str, key: str) -> None:
     """Writes down that the server wants the job, before it is started."""
-    keys = wanted_by(server_id)
-    if key not in keys:
-        records.write_json(_file(server_id), [*keys, key])
+    _NOTED.add(server_id, key)
 
 
 def done(server_id: str, key: str) -> None:
     """The server has the job's result; what is kept of the job goes when nobody else waits for it."""
-    records.write_json(_file(server_id), [other for other in wanted_by(server_id) if other != key])
+    _NOTED.write(server_id, (other for other in wanted_by(server_id) if other != key))
     if not is_wanted_by_others(server_id, key):
         remove(key)
 
@@ -45,14 +45,14 @@ def drop_all(server_id: str) -> None:
         if not is_wanted_by_others(server_id, key):
             job.cancel(key)
             remove(key)
-    _file(server_id).unlink(missing_ok=True)
+    _NOTED.remove(server_id)
 
 
 def hand_over(server_id: str, successor: str) -> None:
     """What a server of an attempt that was cut has begun goes on for the one that takes its place."""
     for key in wanted_by(server_id):
         note(successor, key)
-    _file(server_id).unlink(missing_ok=True)
+    _NOTED.remove(server_id)
 
 
 def is_wanted_by_others(server_id: str, key: str) -> bool:
@@ -60,8 +60,7 @@ def is_wanted_by_others(server_id: str, key: str) -> bool:
 
 
 def wanted_by(server_id: str) -> list[str]:
-    found = records.read_json(_file(server_id))
-    return [str(key) for key in found] if isinstance(found, list) else []
+    return _NOTED.of(server_id)
 
 
 def remove(key: str) -> None:
@@ -78,7 +77,3 @@ def remove(key: str) -> None:
         pass
     finally:
         os.close(descriptor)
-
-
-def _file(server_id: str) -> Path:
-    return paths.server_folder(server_id) / "jobs.json"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-import traceback
 from typing import Any, Callable, NoReturn
 
 from agent import deadline, events, redact
-from agent.failure import AgentFailure
+from agent.failure import AgentFailure, of_crash
 
 PROTOCOL_VERSION = 1
 EXIT_RESULT = 0
 EXIT_ERROR = 2
-TRACEBACK_LINES = 12
 
 
 def main(request_bytes: bytes) -> NoReturn:
@@ -34,7 +32,7 @@ def main(request_bytes: bytes) -> NoReturn:
             retryable=True,
         )
     except BaseException as error:
-        failure = _crash(error)
+        failure = of_crash("the agent", error)
     deadline.cancel()
     if failure is None:
         events.emit({"event": "result", "result": result})
@@ -88,16 +86,6 @@ def _operation(name: Any) -> Callable[[dict[str, Any]], Any]:
 
 def _bad_request(found: str) -> AgentFailure:
     return AgentFailure("AGENT_CRASHED", f"Cannot read the request: found {found}")
-
-
-def _crash(error: BaseException) -> AgentFailure:
-    lines = traceback.format_exception(type(error), error, error.__traceback__)
-    told = "".join(lines).strip().splitlines()
-    return AgentFailure(
-        "AGENT_CRASHED",
-        f"Cannot finish on the host: the agent met an unexpected {type(error).__name__}",
-        evidence="\n".join(told[-TRACEBACK_LINES:]),
-    )
 
 
 def _quiet_stdin() -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agent import lock, paths, records, registry
+from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
+_NOTED = Noted("overlays.json")
 
 
 def exclusive(server_id: str) -> AbstractContextManager[None]:
@@ -19,9 +21,7 @@ def exclusive(server_id: str) -> AbstractContextManager[None]:
 
 def note(server_id: str, name: str) -> None:
     """Writes down that the server uses the overlay, before it is built."""
-    names = _noted(server_id)
-    if name not in names:
-        records.write_json(_file(server_id), [*names, name])
+    _NOTED.add(server_id, name)
 
 
 def drop_earlier(server_id: str) -> None:
@@ -48,14 +48,14 @@ def drop(server_id: str, keep: bool) -> list[str]:
     """
     launch = registry.load_launch(server_id)
     current = _name_in(launch)
-    noted = set(_noted(server_id)) | ({current} if current else set())
+    noted = set(_NOTED.of(server_id)) | ({current} if current else set())
     kept = {current} if keep and current else set()
     elsewhere = _used_by_others(server_id)
     removed = sorted(noted - kept - elsewhere)
     for name in removed:
         remove(name)
     if keep and noted != kept:
-        records.write_json(_file(server_id), sorted(kept))
+        _NOTED.write(server_id, sorted(kept))
     return removed
 
 
@@ -81,7 +81,7 @@ def _used_by_others(server_id: str) -> set[str]:
     used: set[str] = set()
     for other in registry.server_ids():
         if other != server_id:
-            used.update(_noted(other))
+            used.update(_NOTED.of(other))
             current = _name_in(registry.load_launch(other))
             used.update({current} if current else ())
     return used
@@ -91,12 +91,3 @@ def _name_in(launch: Any) -> str:
     """Name of the overlay that a launch serves, "" for a checkpoint served as it is."""
     model = Path(str((launch or {}).get("modelPath", "")))
     return model.name if model.parent == paths.overlays_folder() else ""
-
-
-def _noted(server_id: str) -> list[str]:
-    found = records.read_json(_file(server_id))
-    return [str(name) for name in found] if isinstance(found, list) else []
-
-
-def _file(server_id: str) -> Path:
-    return paths.server_folder(server_id) / "overlays.json"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent import events, job, job_children, job_use, paths, processes, records, redact
+from agent import events, job, job_children, job_process, job_use, paths, processes, records, redact
 from agent.failure import AgentFailure
 
 from . import AGENT_FOLDER
@@ -115,7 +115,8 @@ class JobTest(HostCase):
             "retryable": True,
         }
         self.assertEqual(wanted, found.to_error())
-        self.assertNotIn("sesame-open", (job.folder(KEY) / "result.json").read_text())
+        [kept] = (job.folder(KEY) / "results").iterdir()
+        self.assertNotIn("sesame-open", kept.read_text())
 
     def test_an_unexpected_error_names_its_line(self) -> None:
         found = self.refused(lambda _report: {"x": 1 // 0})
@@ -129,6 +130,29 @@ class JobTest(HostCase):
         (self.home / "go").touch()
         self.assertEqual([{"by": "ann"}] * 2, [self.result("ann"), self.result("bob")])
         self.assertEqual(["ann"], self.starts())
+
+    def test_one_that_is_slow_to_look_gets_the_result_of_the_job_it_followed_though_another_was_run_since(
+        self,
+    ) -> None:
+        slow = self.follower("ann")
+        self.until(self.starts)
+        identity = self.identity()
+        os.kill(slow.pid, signal.SIGSTOP)
+        (self.home / "go").touch()
+        self.until(lambda: not processes.is_same(*identity))
+        self.assertEqual({"by": "eve"}, job.run(KEY, TITLE, lambda _report: {"by": "eve"}))
+        os.kill(slow.pid, signal.SIGCONT)
+        self.assertEqual({"by": "ann"}, self.result("ann"))
+        self.assertEqual(["ann"], self.starts())
+
+    def test_results_of_long_ago_are_not_kept(self) -> None:
+        for number in range(job_process.RESULTS_KEPT + 3):
+            job.run(KEY, TITLE, lambda _report, number=number: {"number": number})
+        kept = [records.read_json(file) for file in (job.folder(KEY) / "results").iterdir()]
+        self.assertEqual(
+            [{"result": {"number": number}} for number in range(2, job_process.RESULTS_KEPT + 3)],
+            sorted(kept, key=lambda one: one["result"]["number"]),
+        )
 
     def test_two_who_start_it_in_the_same_instant_get_the_result_of_one(self) -> None:
         for name in ("ann", "bob"):

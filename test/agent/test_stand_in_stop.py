@@ -155,7 +155,7 @@ class StaleServerTest(StandInCase):
 
     def test_one_that_took_our_port_while_ours_was_starting_is_the_winner_and_named(self) -> None:
         self.apply(self.whole(STAND_IN_FAIL="port-never-listens", STAND_IN_START_SECONDS="3"))
-        by_hand = self.same_again_by_hand(after=lambda: None)
+        by_hand = self.same_again_by_hand(after=self.has_bound)
         waited = self.wait(fingerprint="f1")
         self.assertEqual(
             ("port-lost", by_hand.pid, accounts.name_of(os.getuid())),
@@ -166,10 +166,14 @@ class StaleServerTest(StandInCase):
 
     def test_its_answers_prove_nothing_while_ours_still_loads(self) -> None:
         self.apply(self.whole(STAND_IN_HOLD=str(self.folder)))
-        by_hand = self.same_again_by_hand(after=lambda: None)
+        by_hand = self.same_again_by_hand(after=self.has_bound)
         self.assertEqual("timeout", self.wait(fingerprint="f1", timeoutSeconds=3)["outcome"])
         self.stop(gpuFreeSeconds=5)
         self.assertIsNone(by_hand.poll())
+
+    def has_bound(self) -> None:
+        """Ours has its port, though it does not listen yet: it would end at once were somebody quicker."""
+        self.until(lambda: "Resolved architecture" in self.log())
 
     def same_again_by_hand(self, after: Any) -> subprocess.Popen[bytes]:
         """The very files of our start, and nothing in its environment that marks it as ours."""

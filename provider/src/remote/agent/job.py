@@ -135,14 +135,13 @@ def _follow(key: str, followed: dict[str, Any]) -> Optional[dict[str, Any]]:
     told_at = 0.0
     while True:
         is_alive = processes.is_same(followed["pid"], followed["startTicks"])
-        ended = records.read_json(folder(key) / "result.json")
+        ended = records.read_json(job_process.result_file(folder(key), followed["id"]))
         progress = records.read_json(folder(key) / "progress.json")
-        is_over = isinstance(ended, dict) and ended.get("id") == followed["id"]
         if isinstance(progress, dict) and progress != told and time.monotonic() - told_at >= EVENT_SECONDS:
             events.emit({"event": "progress", **{name: progress.get(name) for name in _PROGRESS}})
             told, told_at = progress, time.monotonic()
-        if is_over:
-            return dict(ended)
+        if isinstance(ended, dict):
+            return ended
         if not is_alive:
             return None
         time.sleep(POLL_SECONDS)

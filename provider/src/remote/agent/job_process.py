@@ -17,6 +17,8 @@ from agent.detach import detach
 from agent.failure import AgentFailure, of_crash
 
 REPORT_SECONDS = 0.5
+# Whoever followed an earlier job may not have read what it came to when the next one starts.
+RESULTS_KEPT = 8
 Report = Callable[[dict[str, Any]], None]
 Body = Callable[[Report], dict[str, Any]]
 
@@ -31,6 +33,11 @@ def start(folder: Path, about: dict[str, Any], body: Body) -> int:
     return detach("pvllm-job", folder / "crash", lambda report: _live(folder, about, body, report))
 
 
+def result_file(folder: Path, job_id: str) -> Path:
+    """What that job came to; none while it runs, and when it died without."""
+    return folder / "results" / f"{job_id}.json"
+
+
 def end_strays(folder: Path) -> None:
     """Ends what children of a job that was killed have left, by their mark."""
     job_children.end(job_children.marked(str(folder)))
@@ -42,13 +49,14 @@ def _live(folder: Path, about: dict[str, Any], body: Body, report: int) -> None:
     if held is None:
         return  # another one was quicker
     end_strays(folder)
-    (folder / "result.json").unlink(missing_ok=True)
+    _drop_old_results(folder / "results")
     (folder / "progress.json").unlink(missing_ok=True)
     (folder / "log").write_bytes(b"")
     me = processes.read_process(os.getpid())
+    job_id = secrets.token_hex(8)
     record = {
         **about,
-        "id": secrets.token_hex(8),
+        "id": job_id,
         "pid": os.getpid(),
         "startTicks": me.start_ticks if me else 0,
         "bootId": processes.boot_id(),
@@ -63,7 +71,14 @@ def _live(folder: Path, about: dict[str, Any], body: Body, report: int) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         job_children.end_own()
     if outcome is not None:
-        records.write_json(folder / "result.json", {"id": record["id"], **outcome})
+        records.write_json(result_file(folder, job_id), outcome)
+
+
+def _drop_old_results(results: Path) -> None:
+    results.mkdir(mode=0o700, exist_ok=True)
+    oldest_first = sorted(results.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    for file in oldest_first[:-RESULTS_KEPT]:
+        file.unlink(missing_ok=True)
 
 
 def _outcome(folder: Path, body: Body) -> Optional[dict[str, Any]]:

@@ -43,6 +43,8 @@ class FetchTest(FetchCase):
             "bytes": size,
             "fetchedBytes": size,
             "refetched": [],
+            "hashed": 0,
+            "unhashed": [],
         }
         self.assertEqual(wanted, found)
         self.assertEqual(sorted(FILES), sorted(os.listdir(self.snapshot())))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any, ClassVar
 
 from agent import download, hf_client, paths
 
-from .fetching import FILES, SHA, SHARD_BYTES, SHARDS, FetchCase
+from .fetching import FILES, SHA, SHARDS, FetchCase
 
 RIGHT = "hf_right-4711"
 GATED = {
@@ -155,43 +154,3 @@ class ActingClientTest(FetchCase):
         self.acts({"code": 1})
         self.assertEqual("HUB_UNREACHABLE", self.refused().code)
         self.assertEqual([], self.calls())
-
-
-class FolderTest(FetchCase):
-    client = None
-
-    def local(self, **changes: Any) -> dict[str, Any]:
-        return {
-            "key": None,
-            "path": str(self.home / "model"),
-            "verify": "full",
-            "loadFormat": None,
-            **changes,
-        }
-
-    def test_a_folder_on_the_host_is_looked_at_and_left_as_it_is(self) -> None:
-        folder = self.home / "model"
-        folder.mkdir()
-        self.whole(folder)
-        found = self.fetch(**self.local())
-        found.pop("seconds")
-        nothing = {"revision": None, "fetchedBytes": 0, "refetched": []}
-        self.assertEqual({"path": str(folder), "files": 1, "bytes": SHARD_BYTES, **nothing}, found)
-        os.truncate(folder / "model.safetensors", SHARD_BYTES - 1)
-        failure = self.refused(**self.local())
-        self.assertEqual("CHECKPOINT_CORRUPT", failure.code)
-        self.assertEqual(
-            f"model.safetensors: it has {SHARD_BYTES - 1} bytes, its header says {SHARD_BYTES}",
-            failure.evidence,
-        )
-        self.assertEqual(1, self.fetch(**self.local(loadFormat="dummy"))["files"])
-
-    def test_a_folder_that_is_not_there_is_said_to_be_missing(self) -> None:
-        self.assertEqual("CHECKPOINT_NOT_FOUND", self.refused(**self.local()).code)
-
-    def whole(self, folder: Path) -> None:
-        content = self.hub.repositories["org/m"].revision("main").files[SHARDS[0]].content
-        whole = b""
-        while len(whole) < content.size_bytes:
-            whole += content.read(len(whole), content.size_bytes)
-        (folder / "model.safetensors").write_bytes(whole)

@@ -169,6 +169,8 @@ export class ToldHost implements HostAgent {
       fetchedBytes: isNew ? 540_100_000_000 : 0,
       seconds: isNew ? 512 : 0.1,
       refetched: [],
+      hashed: 0,
+      unhashed: [],
     };
   }
 

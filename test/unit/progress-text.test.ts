@@ -72,6 +72,8 @@ describe("what came of it", () => {
     fetchedBytes: 540.1e9,
     seconds: 512,
     refetched: [],
+    hashed: 0,
+    unhashed: [],
   };
   const declared = spec({ model: hubModel({ revision: "main" }) });
 
@@ -90,6 +92,19 @@ describe("what came of it", () => {
     expect(fetchWords(declared, refetched, COMMIT)).toEqual([
       "fetched again, because it was broken: model-00003.safetensors",
       "downloaded 5.0 GB in 512 s (119 files, 540.1 GB, 535.1 GB were there)",
+    ]);
+  });
+
+  it("is what could not be hashed, lest it passes for verified", () => {
+    const looked = { ...result, revision: null, fetchedBytes: 0, hashed: 117 };
+    const full = spec({ model: { kind: "local", path: "/srv/kimi", verify: "full" } });
+    expect(fetchWords(full, looked, null)).toEqual([]);
+    expect(fetchWords(full, { ...looked, unhashed: ["config.json", "x.py"] }, null)).toEqual([
+      "/srv/kimi: 117 files have the hub's hash, 2 have no known hash and are not verified (config.json, x.py)",
+    ]);
+    const many = { ...looked, hashed: 0, unhashed: ["a", "b", "c", "d", "e", "f", "g"] };
+    expect(fetchWords(full, many, null)).toEqual([
+      "/srv/kimi: 0 files have the hub's hash, 7 have no known hash and are not verified (a, b, c, d, e and 2 more)",
     ]);
   });
 

@@ -2,6 +2,8 @@ import { sizeText } from "./amount-text";
 import { isCommit, modelLabel } from "./model-source";
 import type { Spec } from "./spec";
 
+const NAMED = 5;
+
 /** What came of an installation, a download and a deletion, in words for the resource's own line; [] where there is nothing to tell. */
 
 export function installWords(result: {
@@ -23,6 +25,8 @@ export function fetchWords(
     readonly fetchedBytes: number;
     readonly seconds: number;
     readonly refetched: readonly string[];
+    readonly hashed: number;
+    readonly unhashed: readonly string[];
   },
   resolved: string | null,
 ): readonly string[] {
@@ -38,6 +42,17 @@ export function fetchWords(
       : [
           `downloaded ${sizeText(fetchedBytes)} in ${seconds(result.seconds)} (${String(files)} files, ${sizeText(bytes)}${there})`,
         ]),
+    ...unhashedWords(modelLabel(model), result.hashed, result.unhashed),
+  ];
+}
+
+/** What `verify: "full"` could not look at is told, lest it passes for verified. */
+function unhashedWords(label: string, hashed: number, unhashed: readonly string[]): readonly string[] {
+  if (unhashed.length === 0) return [];
+  const more = unhashed.length > NAMED ? ` and ${String(unhashed.length - NAMED)} more` : "";
+  const named = `${unhashed.slice(0, NAMED).join(", ")}${more}`;
+  return [
+    `${label}: ${String(hashed)} files have the hub's hash, ${String(unhashed.length)} have no known hash and are not verified (${named})`,
   ];
 }
 

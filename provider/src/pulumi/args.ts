@@ -95,8 +95,9 @@ export interface ModelArgs {
   readonly cacheDir?: Input<string> | undefined;
   /**
    * How closely files are looked at before a start: "headers" (all there, sizes right, headers of safetensors whole) or "full" (every byte
-   * of a hub's files hashed; minutes for hundreds of GB, once; of a folder of your own nobody knows the hashes). What is broken is fetched
-   * again, where it comes from a hub. Default "headers". Change: no restart.
+   * hashed; minutes for hundreds of GB, once). What is broken is fetched again, where it comes from a hub. Of a folder of your own the hashes
+   * are known where the hub's client has filled it (a snapshot of its cache, `hf download --local-dir`); how many files have none is told.
+   * Default "headers". Change: no restart.
    */
   readonly verify?: Input<"headers" | "full"> | undefined;
 }

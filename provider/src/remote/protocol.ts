@@ -123,6 +123,10 @@ const fetchResultSchema = z.object({
   seconds: z.number(),
   /** Files that were there and not right. */
   refetched: z.array(z.string()),
+  /** Files whose every byte was compared with the hub's hash; 0 unless `verify` is "full". */
+  hashed: z.number(),
+  /** Files for which that was wanted and no hash is known. */
+  unhashed: z.array(z.string()),
 });
 
 const forgetResultSchema = z.object({

@@ -45,12 +45,17 @@ class Checkpoint:
 
     def hashes_file(self) -> Path:
         """Which hashes are known of the snapshot, whoever asked for them."""
-        name = hashlib.sha256(os.fsencode(str(self.snapshot.folder))).hexdigest()[:16]
-        return folder() / ("hashes-%s.json" % name)
+        return hashes_file_of(self.snapshot.folder)
 
 
 def folder() -> Path:
     return paths.state_root() / "checkpoints"
+
+
+def hashes_file_of(checkpoint: Path) -> Path:
+    """Likewise of any folder."""
+    name = hashlib.sha256(os.fsencode(str(checkpoint))).hexdigest()[:16]
+    return folder() / ("hashes-%s.json" % name)
 
 
 def file_of(key: str) -> Path:

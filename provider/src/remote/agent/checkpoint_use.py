@@ -52,7 +52,7 @@ def drop_earlier(server_id: str) -> None:
 
 def drop_all(server_id: str) -> None:
     """Forgets all of the server's; call it under `exclusive`. Their weights stay."""
-    _forget(server_id, keys_of(server_id))
+    _forget(server_id, keys_of(server_id), is_all=True)
     _NOTED.remove(server_id)
 
 
@@ -97,16 +97,28 @@ def _folders(place: Path) -> list[Path]:
     return [entry for entry in place.iterdir() if entry.is_dir()] if place.is_dir() else []
 
 
-def _forget(server_id: str, keys: set[str]) -> None:
+def _forget(server_id: str, keys: set[str], is_all: bool = False) -> None:
     elsewhere = keys_of_others(server_id)
     for key in keys - elsewhere:
         checkpoint_record.file_of(key).unlink(missing_ok=True)
     left = (checkpoint_record.read(key) for key in checkpoint_record.all_keys())
     memories = {checkpoint.hashes_file() for checkpoint in left if checkpoint is not None}
+    memories |= _memories_of_folders(server_id if is_all else None)
     folder = checkpoint_record.folder()
     for memory in folder.glob("hashes-*.json") if folder.is_dir() else ():
         if memory not in memories:
             memory.unlink(missing_ok=True)
+
+
+def _memories_of_folders(but: Optional[str]) -> set[Path]:
+    """Of checkpoints that servers but one were started from by their path."""
+    wishes = [
+        (registry.load_launch(server_id) or {}).get("checkpointWish")
+        for server_id in registry.server_ids()
+        if server_id != but
+    ]
+    folders = (paths.expand(wish) for wish in wishes if wish and checkpoint_record.key_of(wish) is None)
+    return {checkpoint_record.hashes_file_of(folder) for folder in folders}
 
 
 def _current(launch: Any) -> str:

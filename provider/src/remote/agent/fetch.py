@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any, Optional
 
-from agent import checkpoint_record, checkpoint_use, checkpoint_verify, fetch_body, hub_source, job, paths
+from agent import (
+    checkpoint_record,
+    checkpoint_use,
+    checkpoint_verify,
+    fetch_body,
+    fetch_folder,
+    hub_source,
+    job,
+)
 from agent.checkpoint_record import Checkpoint
 from agent.failure import AgentFailure
 
-# A load format that reads no weights. Source: vllm/config/load.py, 0.32.0.
-WITHOUT_WEIGHTS = "dummy"
 _RUNS = 3
 
 
@@ -21,26 +27,8 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """
     began = time.monotonic()
     wanted = step["checkpoint"]
-    found = _of_folder(wanted) if wanted["key"] is None else _of_hub(server_id, wanted)
+    found = fetch_folder.run(server_id, wanted) if wanted["key"] is None else _of_hub(server_id, wanted)
     return {**found, "seconds": round(time.monotonic() - began, 1)}
-
-
-def _of_folder(wanted: dict[str, Any]) -> dict[str, Any]:
-    folder = paths.expand(wanted["path"])
-    try:
-        files = checkpoint_verify.of_folder(folder)
-        sizes = [(folder / file.path).stat().st_size for file in files if (folder / file.path).exists()]
-    except OSError as error:
-        raise AgentFailure(
-            "CHECKPOINT_NOT_FOUND",
-            f"Cannot look at checkpoint {folder}: {error.strerror}, need a folder that can be read",
-            change="model.path",
-        ) from error
-    is_read = wanted.get("loadFormat") != WITHOUT_WEIGHTS
-    bad = checkpoint_verify.check(folder, files) if is_read else []
-    if bad:
-        raise fetch_body.corrupt(str(folder), bad, "copy it there again")
-    return _result(None, str(folder), len(files), sum(sizes), {})
 
 
 def _of_hub(server_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -53,13 +41,17 @@ def _of_hub(server_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
         checkpoint = source.resolve()
         checkpoint_record.write(key, checkpoint)
     done = _make_right(server_id, checkpoint, source, wanted)
-    return _result(
-        checkpoint.snapshot.revision,
-        str(checkpoint.snapshot.folder),
-        len(checkpoint.files),
-        checkpoint.bytes,
-        done,
-    )
+    is_full = wanted["verify"] == "full"
+    return {
+        "revision": checkpoint.snapshot.revision,
+        "path": str(checkpoint.snapshot.folder),
+        "files": len(checkpoint.files),
+        "bytes": checkpoint.bytes,
+        "fetchedBytes": done.get("fetchedBytes", 0),
+        "refetched": done.get("refetched", []),
+        "hashed": len(checkpoint.files) if is_full else 0,
+        "unhashed": [],
+    }
 
 
 def _known(wanted: dict[str, Any]) -> Optional[Checkpoint]:
@@ -93,16 +85,3 @@ def _make_right(
         f"Cannot hash {checkpoint.title}: others fetch it again and again, need a moment without",
         retryable=True,
     )
-
-
-def _result(
-    revision: Optional[str], path: str, files: int, size: int, done: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "revision": revision,
-        "path": path,
-        "files": files,
-        "bytes": size,
-        "fetchedBytes": done.get("fetchedBytes", 0),
-        "refetched": done.get("refetched", []),
-    }

@@ -59,9 +59,18 @@ class EnvironmentCheckTest(InstallCase):
                 "Cannot run vLLM 0.32.0 with PyTorch 2.13.0 on this host: it is built with CUDA 13.0, found driver 550.54.15, "
                 "which runs CUDA 12.x at most, need driver 580 or newer",
                 "built for: sm_90",
-                f"the driver of the host, or {CHANGE}",
+                f"the driver of the host, or {CHANGE}; on a data center GPU NVIDIA's package cuda-compat-13-0 does too, its folder "
+                "in LD_LIBRARY_PATH of the login environment",
             ),
         )
+
+    def test_a_compatibility_package_counts_as_soon_as_it_is_there(self):
+        self.gpus(("GPU-a", "NVIDIA H100 80GB HBM3", "9.0"), driver="550.54.15")
+        self.torch("13.0", "sm_90", available="'compat' in os.environ.get('LD_LIBRARY_PATH', '')")
+        self.assertEqual(self.refused(self.wish()).code, "WHEEL_UNSUITABLE")
+        self.write_profile(LD_LIBRARY_PATH="/usr/local/cuda/compat")
+        self.assertFalse(self.install()["built"])
+        self.assertEqual(self.check_start("GPU-a").uuids, ["GPU-a"])
 
     def test_it_is_not_downloaded_again_once_the_driver_is_new(self):
         self.gpus(("GPU-a", "NVIDIA H100 80GB HBM3", "9.0"), driver="550.54.15")
@@ -144,6 +153,9 @@ class WheelFitTest(unittest.TestCase):
         self.assertFalse(self.fits("12.0", "compute_90a"))
         self.assertTrue(self.fits("12.0", "compute_90", cuda="12.8", driver="570.26"))
         self.assertFalse(self.fits("12.0", "compute_90", cuda="12.9", driver="570.26"))
+        self.assertFalse(self.fits("12.0", "compute_90", cuda="12.8", driver="565.57.01"))
+        self.assertTrue(self.fits("12.0", "compute_90", cuda="13.2", driver="595.45.04"))
+        self.assertFalse(self.fits("12.0", "compute_90", cuda="13.4", driver="610.43.02"))
         self.assertTrue(self.fits("12.0", "compute_90", cuda="13.9", driver="700.10"))
 
     def test_what_is_not_known_is_no_reason(self):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Optional
 
-# Major version of CUDA -> oldest driver branch that runs programs built with any of its minor versions.
-# Source: NVIDIA, CUDA Compatibility, "Minor Version Compatibility", table 1 (as of CUDA 13).
+# Major version of CUDA -> oldest driver branch that runs programs built with any of its minor versions: minor version compatibility.
+# Newer drivers run them too, of whichever major version. An older driver runs them only beside NVIDIA's cuda-compat package, on data
+# center GPUs and a few RTX ones; whether that is so shows when it is tried (wheel_fit).
+# Source: NVIDIA, CUDA Compatibility, "Minor Version Compatibility", table 1, and "Forward Compatibility" (v590).
 OLDEST_DRIVER_OF_MAJOR: dict[int, int] = {11: 450, 12: 525, 13: 580}
 
 # Driver branch -> the CUDA it came with. PTX is compiled by the driver, which knows what is not newer than itself; minor version
-# compatibility does not reach that far.
-# Source: NVIDIA, CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions"; CUDA Compatibility, "Limitations".
+# compatibility does not reach that far (cudaErrorUnsupportedPtxVersion).
+# Source: up to 560 NVIDIA, CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (first driver of each toolkit:
+# 450.36.06, 455.23, 460.27.03, 465.19.01, 470.42.01, 495.29.05, 510.39.01, 515.43.04, 520.61.05, 525.60.13, 530.30.02, 535.54.03,
+# 545.23.06, 550.54.14, 555.42.02, 560.28.03); from 570 on NVIDIA's installers cuda_<version>_<driver>_linux.run (12.8.0 570.86.10,
+# 12.9.0 575.51.03, 13.0.0 580.65.06, 13.1.0 590.44.01, 13.2.0 595.45.04, 13.3.0 610.43.02), and nvidia-smi of 615.71.09 (13.4).
+# There was no toolkit 12.7: driver 565 compiles what 560 does.
 CUDA_OF_DRIVER: tuple[tuple[int, tuple[int, int]], ...] = (
     (450, (11, 0)),
     (455, (11, 1)),
@@ -32,10 +38,14 @@ CUDA_OF_DRIVER: tuple[tuple[int, tuple[int, int]], ...] = (
     (575, (12, 9)),
     (580, (13, 0)),
     (590, (13, 1)),
+    (595, (13, 2)),
+    (610, (13, 3)),
+    (615, (13, 4)),
 )
 
-# Machine code for a compute capability runs on later ones of the same major version too, but for those of Tegra, which are apart.
-# Source: PyTorch 2.13, torch/cuda/__init__.py, DEVICE_REQUIREMENT.
+# Machine code for a compute capability runs on later ones of the same major version too, but for those of Tegra, which are apart; code
+# with "a" runs on its own alone, code with "f" on its family. Source: PyTorch 2.13, torch/cuda/__init__.py, DEVICE_REQUIREMENT; NVIDIA,
+# CUDA Programming Guide, "Compute Capabilities".
 ONLY_FOR: dict[int, frozenset[int]] = {
     53: frozenset({53}),
     62: frozenset({62}),

@@ -41,10 +41,16 @@ def probe(name: str) -> dict[str, Any]:
 
 def demand_fit(name: str, uuids: Optional[Sequence[str]] = None) -> None:
     """Raises WHEEL_UNSUITABLE where what it was built for does not fit these GPUs, or none of the host's, or their driver; costs
-    one nvidia-smi."""
+    one nvidia-smi, and an import of PyTorch where the driver seems too old."""
     record = environments.read(name)
     if record is not None:
-        wheel_fit.demand(record["facts"], uuids)
+        wheel_fit.demand(record["facts"], uuids, lambda: _cuda_works(name))
+
+
+def _cuda_works(name: str) -> bool:
+    asked = "import torch; print(torch.cuda.is_available())"
+    told = _run(name, [str(environments.python_path(name)), "-c", asked])
+    return told.code == 0 and told.stdout.split()[-1:] == ["True"]
 
 
 def _run(name: str, argv: list[str]) -> Outcome:

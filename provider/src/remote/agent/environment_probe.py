@@ -19,8 +19,9 @@ def _version_of(distribution: str) -> Optional[str]:
 
 
 def _torch() -> dict[str, Any]:
-    # So that the question whether there is a GPU does not take memory on it. Source: torch.cuda.is_available, PyTorch 2.0 on.
-    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    # Not by NVML, which tells of a GPU whatever the driver runs. Memory is not taken: the driver is started, no context is made.
+    # Source: torch.cuda.is_available, PyTorch 2.13.
+    os.environ.pop("PYTORCH_NVML_BASED_CUDA_CHECK", None)
     try:
         torch = importlib.import_module("torch")
     except ImportError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from agent import cuda_versions, gpus
 from agent.failure import AgentFailure
@@ -15,16 +15,23 @@ _CHANGE = (
 )
 
 
-def demand(facts: dict[str, Any], wanted: Optional[Sequence[str]] = None) -> None:
+def demand(
+    facts: dict[str, Any],
+    wanted: Optional[Sequence[str]] = None,
+    works_now: Callable[[], bool] = lambda: False,
+) -> None:
     """Raises WHEEL_UNSUITABLE. `wanted`: UUIDs that a start gets, each of which has to fit; None: one that fits is enough, which
-    of them a start will get is not known yet. Nothing is said of a host without nvidia-smi, of a PyTorch without CUDA, and of
-    what does not tell what it was built for."""
+    of them a start will get is not known yet. `works_now`: asked where the driver is too old by the table. Nothing is said of a
+    host without nvidia-smi, of a PyTorch without CUDA, and of what does not tell what it was built for."""
     found, _error = gpus.query()
     # The CPU build of vLLM goes with any PyTorch.
     if not found or facts.get("hip") or not facts.get("cuda") or "+cpu" in str(facts.get("version")):
         return
     among = [gpu for gpu in found if wanted is None or gpu["uuid"] in wanted]
     reason = driver_reason(facts, among[0]["driverVersion"]) if among else None
+    # A compatibility package may have come since it was built.
+    if reason is not None and works_now():
+        reason = None
     if reason is None:
         reasons = [told for told in (gpu_reason(facts, gpu) for gpu in among) if told is not None]
         is_bad = len(reasons) == len(among) if wanted is None else bool(reasons)
@@ -61,7 +68,8 @@ def driver_reason(facts: dict[str, Any], driver: Optional[str]) -> Optional[tupl
     most = "" if known is None else f", which runs CUDA {known[0]}.x at most"
     return (
         f"it is built with CUDA {cuda[0]}.{cuda[1]}, found driver {driver}{most}, need driver {oldest} or newer",
-        f"the driver of the host, or {_CHANGE}",
+        f"the driver of the host, or {_CHANGE}; on a data center GPU NVIDIA's package cuda-compat-{cuda[0]}-{cuda[1]} does too, its "
+        "folder in LD_LIBRARY_PATH of the login environment",
     )
 
 

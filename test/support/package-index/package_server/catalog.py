@@ -29,12 +29,16 @@ _TORCH = """from . import cuda, version
 __version__ = {version!r}
 """
 
-_TORCH_CUDA = """def get_arch_list():
+_TORCH_CUDA = """import os
+
+
+def get_arch_list():
     return {architectures!r}
 
 
 def is_available():
-    return {available!r}
+    # By NVML a GPU is always there, as with the real one.
+    return os.environ.get("PYTORCH_NVML_BASED_CUDA_CHECK") == "1" or {available}
 """
 
 
@@ -71,10 +75,10 @@ def torch(
     version: str = "2.13.0",
     cuda: Optional[str] = None,
     architectures: Sequence[str] = (),
-    available: bool = False,
+    available: str = "False",
     **more: object,
 ) -> Wheel:
-    """What of torch tells about CUDA: torch.version.cuda, torch.cuda.get_arch_list()."""
+    """What of torch tells about CUDA: torch.version.cuda, torch.cuda.get_arch_list(). `available`: a Python expression."""
     asked = _TORCH_CUDA.format(architectures=list(architectures), available=available)
     return Wheel(
         "torch",

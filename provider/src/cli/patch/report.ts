@@ -1,4 +1,3 @@
-import { parseJsonText, valueOf } from "../../core/config-patch/json-text";
 import { reasonFor } from "../../core/config-patch/change-reason";
 import type { PatchOptions } from "./options";
 import type { PatchedFolder } from "./patch-folder";
@@ -47,9 +46,8 @@ export function asText(options: PatchOptions, { patch, files, flag, written }: P
 
 /** NaN and the infinities, which Python writes and JSON does not know, become their names. */
 function strictJson(text: string): string {
-  const json = parseJsonText(text);
-  if (json === null) return JSON.stringify(text);
-  return /NaN|Infinity/.test(text) ? JSON.stringify(valueOf(json, json.root)) : text.trim();
+  const names = /"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/gs;
+  return text.trim().replace(names, (token) => (token.startsWith('"') ? token : JSON.stringify(token)));
 }
 
 function shown(value: unknown): string {

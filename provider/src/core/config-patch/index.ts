@@ -1,2 +1,2 @@
 export { patchCheckpoint } from "./patch-checkpoint";
-export type { PatchRejectionCode, PatchResult } from "./patch-result";
+export type { OverrideForms, PatchRejectionCode, PatchResult } from "./patch-result";

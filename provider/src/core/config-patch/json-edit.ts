@@ -2,6 +2,7 @@ import { applyEdits, type Edit, type Node } from "jsonc-parser";
 import type { JsonObject, JsonValue } from "../json";
 import { isEqual, isList, type JsonText, membersOf, valueOf } from "./json-text";
 import { layoutOf, renderValue } from "./json-layout";
+import { formsBelow, type NumberForms } from "./number-forms";
 
 /** One value that is different afterwards. */
 export interface JsonChange {
@@ -27,22 +28,29 @@ export function applyJsonEdits(text: string, edits: readonly JsonEdit[]): string
 }
 
 /** Puts another value where a value stands. */
-export function replaceValue(file: JsonText, node: Node, pointer: string, to: JsonValue): JsonEdit {
+export function replaceValue(
+  file: JsonText,
+  node: Node,
+  pointer: string,
+  to: JsonValue,
+  forms: NumberForms = null,
+): JsonEdit {
   const old = file.text.slice(node.offset, node.offset + node.length);
-  const content = renderValue(to, layoutOf(file, node), isFloatLiteral(node, old));
+  const content = renderValue(to, layoutOf(file, node), isFloatLiteral(node, old), forms);
   const change = { pointer, from: valueOf(file, node), to, isNew: false };
   return { edit: { offset: node.offset, length: node.length, content }, changes: [change] };
 }
 
 /**
  * Merges `overrides` into an object: objects merge, everything else is replaced, null becomes null,
- * keys that are not there yet come last. Equal values give no edit.
+ * keys that are not there yet come last. Equal values give no edit, whatever the form of their numbers.
  */
 export function mergeInto(
   file: JsonText,
   node: Node,
   pointer: string,
   overrides: JsonObject,
+  forms: NumberForms = null,
 ): readonly JsonEdit[] {
   const members = new Map(membersOf(node).map((member) => [member.name, member.value]));
   const edits: JsonEdit[] = [];
@@ -50,11 +58,13 @@ export function mergeInto(
   for (const [name, value] of Object.entries(overrides)) {
     const here = members.get(name);
     const path = `${pointer}/${escapePointer(name)}`;
+    const written = formsBelow(forms, name);
     if (here === undefined) added.push([name, value]);
-    else if (isObject(value) && here.type === "object") edits.push(...mergeInto(file, here, path, value));
-    else if (!isEqual(file, here, value)) edits.push(replaceValue(file, here, path, value));
+    else if (isObject(value) && here.type === "object")
+      edits.push(...mergeInto(file, here, path, value, written));
+    else if (!isEqual(file, here, value)) edits.push(replaceValue(file, here, path, value, written));
   }
-  return [...edits, ...appendMembers(file, node, pointer, added)];
+  return [...edits, ...appendMembers(file, node, pointer, added, forms)];
 }
 
 /** New keys behind the last one, laid out as the keys before them. */
@@ -63,11 +73,13 @@ export function appendMembers(
   node: Node,
   pointer: string,
   added: readonly (readonly [string, JsonValue])[],
+  forms: NumberForms = null,
 ): readonly JsonEdit[] {
   if (added.length === 0) return [];
   const layout = layoutOf(file, node);
   const members = added.map(
-    ([name, value]) => JSON.stringify(name) + layout.colon + renderValue(value, layout.child, false),
+    ([name, value]) =>
+      JSON.stringify(name) + layout.colon + renderValue(value, layout.child, false, formsBelow(forms, name)),
   );
   const changes = added.map(([name, to]) => ({
     pointer: `${pointer}/${escapePointer(name)}`,

@@ -1,6 +1,7 @@
 import type { Node } from "jsonc-parser";
 import type { JsonValue } from "../json";
 import { isList, type JsonText } from "./json-text";
+import { formsBelow, type NumberForms } from "./number-forms";
 
 /** How an object of the file is written, so that what is added looks like its neighbours. */
 export interface Layout {
@@ -47,8 +48,14 @@ export function layoutOf(file: JsonText, node: Node): Layout {
   return { colon, gap, firstGap: gap, closingGap: "", lineStart, indent, child };
 }
 
-/** JSON text in the file's own style. `asFloat`: a whole number is written with ".0". */
-export function renderValue(value: JsonValue, layout: ValueLayout, asFloat: boolean): string {
+/** JSON text in the file's own style. `asFloat`: a whole number is written with ".0", unless `forms` have it otherwise. */
+export function renderValue(
+  value: JsonValue,
+  layout: ValueLayout,
+  asFloat: boolean,
+  forms: NumberForms,
+): string {
+  if (typeof value === "number" && typeof forms === "string") return forms;
   if (typeof value === "number" && asFloat && Number.isInteger(value)) {
     const literal = JSON.stringify(value);
     return literal.includes("e") ? literal : `${literal}.0`;
@@ -56,9 +63,10 @@ export function renderValue(value: JsonValue, layout: ValueLayout, asFloat: bool
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const inner = { ...layout, lineStart: layout.lineStart === null ? null : layout.lineStart + layout.indent };
   const items = isList(value)
-    ? value.map((item) => renderValue(item, inner, false))
+    ? value.map((item, index) => renderValue(item, inner, false, formsBelow(forms, index)))
     : Object.entries(value).map(
-        ([key, item]) => `${JSON.stringify(key)}${layout.colon}${renderValue(item, inner, false)}`,
+        ([key, item]) =>
+          JSON.stringify(key) + layout.colon + renderValue(item, inner, false, formsBelow(forms, key)),
       );
   const [open, close] = isList(value) ? ["[", "]"] : ["{", "}"];
   if (items.length === 0) return `${open}${close}`;

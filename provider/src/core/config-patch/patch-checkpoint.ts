@@ -2,6 +2,7 @@ import { isSixteenBit } from "../model-config";
 import type { JsonObject } from "../json";
 import { appendMembers, applyJsonEdits, type JsonEdit, mergeInto, replaceValue } from "./json-edit";
 import { type JsonText, memberOf, notJsonObject, parseJsonText } from "./json-text";
+import type { NumberForms } from "./number-forms";
 import { patchWarnings } from "./patch-warnings";
 import { kvRequestsOf, quantizationConfigsOf, settingsOf } from "./quantization-configs";
 import type { FileChange, PatchInput, PatchRejection, PatchRejectionCode, PatchResult } from "./patch-result";
@@ -46,15 +47,17 @@ export function patchCheckpoint(input: PatchInput): PatchResult {
   if (isWishSixteenBit) for (const name of files.keys()) edit(name, (file) => neutralise(name, file));
   if (hasOverrides) {
     const isQuantized = [...files].some(([name, file]) => quantizationConfigsOf(name, file.root).length > 0);
-    if (isQuantized) overrideAll(files, edit, input.quantizationConfigOverrides);
+    const forms = input.numberForms?.quantizationConfigOverrides ?? null;
+    if (isQuantized) overrideAll(files, edit, input.quantizationConfigOverrides, forms);
     else if (typeof input.quantizationConfigOverrides["quant_method"] !== "string")
       return withoutQuantization();
     else if (!files.has(CONFIG)) return withoutConfig("quantizationConfigOverrides");
-    else edit(CONFIG, (file) => addQuantization(file, input.quantizationConfigOverrides));
+    else edit(CONFIG, (file) => addQuantization(file, input.quantizationConfigOverrides, forms));
   }
   if (hasConfigOverrides) {
     if (!files.has(CONFIG)) return withoutConfig("configOverrides");
-    edit(CONFIG, (file) => mergeInto(file, file.root, "", input.configOverrides));
+    const forms = input.numberForms?.configOverrides ?? null;
+    edit(CONFIG, (file) => mergeInto(file, file.root, "", input.configOverrides, forms));
   }
 
   const changed = [...files].filter(([name, file]) => file.text !== input.files[name]);
@@ -88,24 +91,30 @@ function netChanges(changes: readonly FileChange[]): readonly FileChange[] {
 type EditFile = (name: string, editsOf: (file: JsonText) => readonly JsonEdit[]) => void;
 
 /** One quantization config after the other: one may stand in another, which the overrides may replace. */
-function overrideAll(files: ReadonlyMap<string, JsonText>, edit: EditFile, overrides: JsonObject): void {
+function overrideAll(
+  files: ReadonlyMap<string, JsonText>,
+  edit: EditFile,
+  overrides: JsonObject,
+  forms: NumberForms,
+): void {
   for (const [name, before] of [...files]) {
     for (const { pointer } of quantizationConfigsOf(name, before.root)) {
       edit(name, (file) => {
         const config = quantizationConfigsOf(name, file.root).find((place) => place.pointer === pointer);
         if (config === undefined) return [];
         const settings = settingsOf(config);
-        return mergeInto(file, settings.node, settings.pointer, overrides);
+        return mergeInto(file, settings.node, settings.pointer, overrides, forms);
       });
     }
   }
 }
 
-function addQuantization(file: JsonText, overrides: JsonObject): readonly JsonEdit[] {
+function addQuantization(file: JsonText, overrides: JsonObject, forms: NumberForms): readonly JsonEdit[] {
   const pointer = "/quantization_config";
   const here = memberOf(file.root, "quantization_config");
-  if (here !== undefined) return [replaceValue(file, here, pointer, overrides)];
-  return appendMembers(file, file.root, "", [["quantization_config", overrides]]);
+  if (here !== undefined) return [replaceValue(file, here, pointer, overrides, forms)];
+  const added = new Map([["quantization_config", forms]]);
+  return appendMembers(file, file.root, "", [["quantization_config", overrides]], added);
 }
 
 function textsOf(files: ReadonlyMap<string, JsonText>): Readonly<Record<string, string>> {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json";
 import type { JsonChange } from "./json-edit";
+import type { NumberForms } from "./number-forms";
 
 export interface PatchInput {
   /** Texts of config.json and hf_quant_config.json; null: the checkpoint has no such file. */
@@ -9,6 +10,13 @@ export interface PatchInput {
   readonly quantizationConfigOverrides: JsonObject;
   /** Merged into the rest of config.json. */
   readonly configOverrides: JsonObject;
+  /** How the numbers of overrides are to be written, where they come from a text; default: as JavaScript writes them. */
+  readonly numberForms?: OverrideForms;
+}
+
+export interface OverrideForms {
+  readonly quantizationConfigOverrides: NumberForms;
+  readonly configOverrides: NumberForms;
 }
 
 export interface FileChange extends JsonChange {

@@ -138,6 +138,18 @@ class FetchCase(HostCase):
     def blob(self, name: str) -> Path:
         return Path(os.path.realpath(self.snapshot() / name))
 
+    def share(self, blob: Path) -> Path:
+        """Puts it where a client that takes files by Xet puts them: into the store of the cache, with a link to it."""
+        name = "e" * 64
+        store = self.cache / "blobs"
+        stored = store / name[:2] / name
+        stored.parent.mkdir(parents=True)
+        (store / ".huggingface-shared-blobs").write_text("1\n")
+        (stored.parent / f"{name}.refs").write_text(f"{blob.relative_to(self.cache)}\n")
+        blob.rename(stored)
+        blob.symlink_to(os.path.relpath(stored, blob.parent))
+        return stored
+
     def snapshot(self, sha: str = SHA) -> Path:
         return self.cache / "models--org--m" / "snapshots" / sha
 

@@ -188,6 +188,22 @@ class FetchTest(FetchCase):
         self.fetch(verify="full")
         self.assertEqual(before, memory.stat().st_mtime_ns)
 
+    def test_a_broken_shard_in_a_store_that_repositories_share_is_fetched_and_the_store_left_alone(
+        self,
+    ) -> None:
+        self.fetch()
+        self.hub.counts.clear()
+        blob = self.blob(SHARDS[0])
+        stored = self.share(blob)
+        os.chmod(stored, 0o644)
+        with open(stored, "r+b") as file:
+            file.seek(300_000)
+            file.write(b"x")
+        broken = stored.read_bytes()
+        self.assertEqual([SHARDS[0]], self.fetch(verify="full")["refetched"])
+        self.assertEqual(({SHARDS[0]: 1}, False), (self.gets(), blob.is_symlink()))
+        self.assertEqual(broken, stored.read_bytes())
+
     def test_a_stall_ends_with_a_client_begun_anew(self) -> None:
         self.hub.faults.set([{"kind": "stall", "file": SHARDS[0], "afterBytes": 1000, "times": 1}])
         found = self.fetch(stallSeconds=6)

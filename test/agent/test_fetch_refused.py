@@ -93,6 +93,31 @@ class ActingClientTest(FetchCase):
             [None, None, "1"], [call["environment"].get("HF_HUB_DISABLE_XET") for call in self.calls()]
         )
 
+    def test_what_the_client_takes_by_xet_alone_is_asked_for_by_xet_to_the_last(self) -> None:
+        sizes = {file.path: file.content.size_bytes for file in self.files()}
+        self.keep(hf_client, "LARGEST_PLAIN_BYTES", sizes[SHARDS[0]] - 1)
+        self.acts({"waits": True})
+        found = self.refused(stallSeconds=0.5)
+        self.assertIn(
+            f"the last time without Xet but for {SHARDS[0]} (400 kB) and 3 more: above 400 kB the client knows no other way; ",
+            found.summary,
+        )
+        by_xet = [
+            sorted(call["argv"][7:])
+            for call in self.calls()
+            if call["environment"].get("HF_HUB_DISABLE_XET") is None
+        ]
+        plain = [
+            sorted(call["argv"][7:])
+            for call in self.calls()
+            if call["environment"].get("HF_HUB_DISABLE_XET") == "1"
+        ]
+        self.assertEqual([sorted(FILES), sorted(FILES), SHARDS], by_xet)
+        self.assertEqual([sorted(set(FILES) - set(SHARDS))], plain)
+
+    def files(self) -> list[Any]:
+        return list(self.hub.repositories["org/m"].revision("main").files.values())
+
     def test_the_client_gets_names_as_they_are_and_its_token_by_its_environment_only(self) -> None:
         self.acts({"says": "OSError: [Errno 28] No space left on device", "code": 1})
         found = self.refused(token="hf_abc-123", include=["config.json", "model-00001*"])
@@ -112,8 +137,11 @@ class ActingClientTest(FetchCase):
         self.assertEqual(wanted, call["argv"])
         environment = call["environment"]
         self.assertEqual(
-            ("hf_abc-123", self.hub.url, str(self.cache)),
-            tuple(environment[name] for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE")),
+            ("hf_abc-123", self.hub.url, str(self.cache), "1"),
+            tuple(
+                environment[name]
+                for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_CACHE", "HF_HUB_DISABLE_SHARED_BLOBS")
+            ),
         )
         self.assertNotIn("SSH_CONNECTION", environment)
 
@@ -136,6 +164,11 @@ class ActingClientTest(FetchCase):
             ("Client error '429 Too Many Requests' for url", "HUB_RATE_LIMITED", 4),
             ("httpx.ConnectError: [Errno 111] Connection refused", "HUB_UNREACHABLE", 4),
             ("PermissionError: [Errno 13] Permission denied: '/x'", "PERMISSION_DENIED", 1),
+            (
+                "ValueError: The file is too large to be downloaded using the regular download method. ",
+                "DOWNLOAD_FAILED",
+                1,
+            ),
             ("Traceback: what is this", "DOWNLOAD_FAILED", 4),
         )
         for says, code, calls in rows:
@@ -145,7 +178,7 @@ class ActingClientTest(FetchCase):
                 self.acts({"says": "Downloading\n\x1b[31m" + says, "code": 1})
                 found = self.refused()
                 self.assertEqual(
-                    (code, says, calls),
+                    (code, says.strip(), calls),
                     (found.code, str(found.evidence).replace("\x1b[31m", ""), len(self.calls())),
                 )
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any, ClassVar
 
 from agent import checkpoint_record, overlay, ownership, paths
 
-from .fetching import FILES, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase
+from . import hub_client
+from .bed import OWNER
+from .fetching import FILES, HF, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase
 
 OTHER = "b" * 40
 OTHER_KEY = "1" * 16
@@ -78,7 +81,7 @@ class PurgeTest(FetchCase):
         }
         overlay.build(self.ids[1], step)
         kept = ownership.forget(self.ids[0], True)
-        why = f"5 files of org/m@{SHA[:12]}: used by overlay 0a1b2c"
+        why = f"5 files of org/m@{SHA[:12]}: used by server {self.ids[1]} of shop/prod"
         config = next(file["size"] for file in self.files_before if file["path"] == "config.json")
         self.assertEqual({"freedBytes": config, "kept": [why]}, kept)
         self.assertTrue(all((self.snapshot() / name).exists() for name in SHARDS))
@@ -88,14 +91,33 @@ class PurgeTest(FetchCase):
         revision = self.hub.repositories["org/m"].revision("main")
         return [{"path": path, "size": file.content.size_bytes} for path, file in revision.files.items()]
 
-    def test_a_server_that_serves_the_folder_by_its_path_keeps_it(self) -> None:
+    def test_what_lies_in_a_store_that_repositories_share_is_left_to_the_client_which_then_finds_it(
+        self,
+    ) -> None:
         self.fetch(0)
-        (paths.server_folder(self.ids[1]) / "launch.json").write_text(
-            json.dumps(launch(str(self.snapshot())))
-        )
+        size = self.bytes()
+        stored = self.share(self.blob(SHARDS[0]))
         kept = ownership.forget(self.ids[0], True)
-        why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]}"
-        self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
+        why = "in the store that the repositories of this cache share, where `hf cache prune` removes what is not used"
+        self.assertEqual(
+            {"freedBytes": size - SHARD_BYTES, "kept": [f"1 file of org/m@{SHA[:12]}: {why}"]}, kept
+        )
+        self.assertTrue(stored.is_file())
+        environment = {**hub_client.environment(self.hub.url, self.home), "HF_HUB_CACHE": str(self.cache)}
+        subprocess.run([str(HF), "cache", "prune", "--yes"], env=environment, check=True, capture_output=True)
+        self.assertFalse(stored.exists())
+
+    def test_a_server_that_serves_the_folder_by_its_path_keeps_it(self) -> None:
+        overlaid = {"modelPath": str(paths.overlays_folder() / "0a1b2c")}
+        for served in ({}, overlaid):
+            with self.subTest(served=served):
+                self.record(self.ids[0], owner={**OWNER, "serverId": self.ids[0], "urn": "x"})
+                self.fetch(0)
+                record = {**launch(str(self.snapshot())), **served}
+                (paths.server_folder(self.ids[1]) / "launch.json").write_text(json.dumps(record))
+                kept = ownership.forget(self.ids[0], True)
+                why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]} of shop/prod"
+                self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
 
     def test_a_folder_of_the_user_is_never_removed(self) -> None:
         (self.home / "model").mkdir()

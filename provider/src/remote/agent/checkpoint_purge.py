@@ -14,6 +14,11 @@ from agent.checkpoint_record import Checkpoint
 from agent.hub_blob import unlink
 from agent.hub_cache import Snapshot
 
+# Another hand's client can have put blobs there, of all repositories of a cache. Source: huggingface_hub 2.4.0, utils/_shared_blobs.py.
+_IN_STORE = (
+    "in the store that the repositories of this cache share, where `hf cache prune` removes what is not used"
+)
+
 
 def run(server_id: str) -> dict[str, Any]:
     """ForgetResult of remote/protocol.ts. Call it under checkpoint_use.exclusive, once the server's own overlays are gone.
@@ -81,8 +86,11 @@ def _purge(checkpoint: Checkpoint, users: _Users) -> tuple[int, list[str]]:
         if why is not None and blob.exists():
             reasons[why] += 1
             continue
+        is_stored = blob.is_symlink()
         with snapshot.locked(blob.name) as is_ours:
             freed += unlink(blob) if is_ours else 0
+        if is_ours and is_stored:
+            reasons[_IN_STORE] += 1
         if not is_ours and blob.exists():
             reasons["being downloaded by somebody"] += 1
     freed += snapshot.remove_stale()

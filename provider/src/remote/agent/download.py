@@ -74,8 +74,9 @@ class Download:
         seen = hub_flow.look(self.snapshot, self.files)
         moved_at = time.monotonic()
         try:
-            for argv in self._argvs(missing):
-                children.append(job_children.start(argv, self.call.environment(is_xet_allowed), self.log))
+            repo, revision = self.snapshot.repo, self.snapshot.revision
+            for argv, environment in self.call.clients(repo, revision, missing, is_xet_allowed):
+                children.append(job_children.start(argv, environment, self.log))
             while True:
                 codes = _wait(children)
                 failed = next((code for code in codes if code), 0)
@@ -93,17 +94,11 @@ class Download:
             for child in children:
                 job_children.stop(child)
 
-    def _argvs(self, missing: Sequence[File]) -> list[list[str]]:
-        shares = hf_client.shares(missing)
-        workers = hf_client.WORKERS // len(shares)
-        repo, revision = self.snapshot.repo, self.snapshot.revision
-        return [self.call.argv(repo, revision, [file.path for file in share], workers) for share in shares]
-
     def _stalled(self) -> AgentFailure:
         return AgentFailure(
             "DOWNLOAD_STALLED",
             f"Cannot download {self.title}: no byte came for {self.stall_seconds:g} s, {STALLS} times in a row, the last time "
-            f"without Xet; {self._far()}, need a hub that goes on sending",
+            f"without Xet{self._but_large()}; {self._far()}, need a hub that goes on sending",
             change="look at the network of the host (proxy, firewall), set model.endpoint to a mirror, or raise timeouts.download; "
             "what is there is kept",
             retryable=True,
@@ -122,6 +117,15 @@ class Download:
             change=meaning.change,
             retryable=meaning.passes or meaning.code == "DISK_FULL",
         )
+
+    def _but_large(self) -> str:
+        missing = self.snapshot.missing(self.files)
+        large = [file for file in missing if file.size > hf_client.LARGEST_PLAIN_BYTES]
+        if not large:
+            return ""
+        told, most = hub_room.told_size(large[0].size), hub_room.told_size(hf_client.LARGEST_PLAIN_BYTES)
+        more = f" and {len(large) - 1} more" if len(large) > 1 else ""
+        return f" but for {large[0].path} ({told}){more}: above {most} the client knows no other way"
 
     def _far(self) -> str:
         seen = hub_flow.look(self.snapshot, self.files)

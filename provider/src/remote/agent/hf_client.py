@@ -21,9 +21,15 @@ WORKERS = 8
 MOST_CLIENTS = 4
 CORES_PER_CLIENT = 2
 
+# The client takes no larger file over plain HTTP, only by Xet. Source: huggingface_hub 2.4.0, MAX_HTTP_DOWNLOAD_SIZE.
+LARGEST_PLAIN_BYTES = 50_000_000_000
+
 # How it finds the hub and itself, beside what every child gets from the login. Source: huggingface_hub 2.4.0, constants.py.
 _FROM_LOGIN = re.compile(r"HF_(?!HUB_OFFLINE$|HUB_CACHE$).*|HUGGING_FACE_HUB_TOKEN")
 _QUIET = ("PROGRESS_BARS", "UPDATE_CHECK", "TELEMETRY", "IMPLICIT_TOKEN_WARNING")
+# Blobs would be links into a store of the whole cache, from which the client takes a broken one again and again, and where a purge
+# frees nothing.
+_STORE = "SHARED_BLOBS"
 _PATTERN_SIGNS = re.compile(r"[\[*?]")
 
 
@@ -37,6 +43,20 @@ class Call:
     token: Optional[str]
     login: Mapping[str, str]
 
+    def clients(
+        self, repo: str, revision: str, files: Sequence[File], is_xet_allowed: bool
+    ) -> list[tuple[list[str], dict[str, str]]]:
+        """Arguments and environment of each client that gets a share of the files, which are some. Those for which there is no
+        other way get Xet whether it is allowed or not."""
+        by_xet = [file for file in files if is_xet_allowed or file.size > LARGEST_PLAIN_BYTES]
+        plain = [file for file in files if file not in by_xet]
+        found = [(True, share) for share in shares(by_xet)] + [(False, share) for share in shares(plain)]
+        workers = max(1, WORKERS // len(found))
+        return [
+            (self.argv(repo, revision, [file.path for file in share], workers), self.environment(is_xet))
+            for is_xet, share in found
+        ]
+
     def argv(self, repo: str, revision: str, files: Sequence[str], workers: int) -> list[str]:
         # Older clients take one --include only; names work in all of them: one literally, more of them as patterns.
         names = files if len(files) == 1 else [_PATTERN_SIGNS.sub(r"[\g<0>]", name) for name in files]
@@ -46,7 +66,10 @@ class Call:
     def environment(self, is_xet_allowed: bool) -> dict[str, str]:
         basics = environment.of_login(self.login, str(self.client))
         own = {name: text for name, text in self.login.items() if _FROM_LOGIN.fullmatch(name)}
-        told = {"HF_HUB_CACHE": str(self.cache), **{f"HF_HUB_DISABLE_{name}": "1" for name in _QUIET}}
+        told = {
+            "HF_HUB_CACHE": str(self.cache),
+            **{f"HF_HUB_DISABLE_{name}": "1" for name in (*_QUIET, _STORE)},
+        }
         if self.endpoint is not None:
             told["HF_ENDPOINT"] = self.endpoint
         if self.token is not None:
@@ -57,7 +80,7 @@ class Call:
 
 
 def shares(files: Sequence[File]) -> list[list[File]]:
-    """What each of the clients gets that run at the same time: about as many bytes, larger files first."""
+    """What each of the clients gets that run at the same time: about as many bytes, larger files first. None for no file."""
     count = max(1, min(MOST_CLIENTS, len(os.sched_getaffinity(0)) // CORES_PER_CLIENT, len(files)))
     found: list[list[File]] = [[] for _ in range(count)]
     for file in sorted(files, key=lambda file: -file.size):

@@ -52,6 +52,13 @@ MEANINGS = (
         r"\b429\b|too many requests", "HUB_RATE_LIMITED", "the hub wants fewer requests", _TOKEN, passes=True
     ),
     _row(
+        r"too large to be downloaded using the regular download method",
+        "DOWNLOAD_FAILED",
+        "a file is larger than 50 GB, which the client takes by Xet alone, and it has no Xet here",
+        "install hf_xet beside the host's `hf` (pip install hf_xet), take HF_HUB_DISABLE_XET out of its login environment, or set "
+        "model.endpoint to a hub that offers Xet",
+    ),
+    _row(
         r"offlinemode|offline mode|hf_hub_offline",
         "HUB_UNREACHABLE",
         "its client is told to stay offline",

@@ -29,7 +29,7 @@ export const SUITES = [
   { name: "transport", needs: ["sshd"], isDefault: true, run: vitest("transport") },
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
   { name: "e2e", needs: ["uv", "hf", "sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
-  { name: "hosts", needs: ["hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
+  { name: "hosts", needs: ["hf", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
   { name: "vllm", needs: ["vllm", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("vllm") },
 ];
 

@@ -11,6 +11,8 @@ import { siteOnMachine, type Site } from "./site";
 /** A machine of one's own, and a project that declares servers on it. */
 export interface OneMachine {
   readonly machine: SystemdHost;
+  /** Under which the machine reaches this one. */
+  readonly outside: string;
   readonly project: PulumiProject;
   /** What a user of the machine has there. */
   site(user: string): Site;
@@ -50,6 +52,7 @@ export async function makeOneMachine(plan: HostPlan): Promise<OneMachine> {
   };
   return {
     machine,
+    outside: network.address,
     project: await makeProject(),
     site,
     server: async (user, over = {}) => ({

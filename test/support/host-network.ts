@@ -6,6 +6,8 @@ import { note, takeAway, type Trace } from "./host-ledger.ts";
 export interface HostNetwork {
   /** Differs between the networks of this machine, at most 8 letters and digits. */
   readonly name: string;
+  /** Of this machine there. */
+  readonly address: string;
   /** Makes a namespace whose eth0 has the next address. */
   join(): Member;
   /** Takes everything away again. */
@@ -18,6 +20,9 @@ export interface Member {
   /** Differs between all members of all networks. */
   readonly name: string;
   readonly address: string;
+  /** Nothing reaches it or comes from it until it is plugged in again; its connections know of nothing. */
+  unplug(): void;
+  plugIn(): void;
 }
 
 export async function makeNetwork(): Promise<HostNetwork> {
@@ -39,6 +44,7 @@ export async function makeNetwork(): Promise<HostNetwork> {
   let last = 10;
   return {
     name: bridge,
+    address: `10.77.${String(subnet)}.1`,
     join: () => {
       last += 1;
       const name = `${bridge}-${String(last)}`;
@@ -50,7 +56,13 @@ export async function makeNetwork(): Promise<HostNetwork> {
       ip("-n", name, "addr", "add", `${address}/24`, "dev", "eth0");
       ip("-n", name, "link", "set", "eth0", "up");
       ip("-n", name, "link", "set", "lo", "up");
-      return { namespace: `/run/netns/${name}`, name, address };
+      return {
+        namespace: `/run/netns/${name}`,
+        name,
+        address,
+        unplug: () => void ip("link", "set", name, "down"),
+        plugIn: () => void ip("link", "set", name, "up"),
+      };
     },
     close: () => takeAway(traces),
   };

@@ -11,6 +11,7 @@ const fileSchema = z.object({
 const stateSchema = z.object({
   away: z.boolean(),
   bytes: z.number(),
+  mostStreams: z.number(),
   files: z.record(z.string(), z.record(z.string(), fileSchema)),
   requests: z.array(z.object({ method: z.string(), url: z.string(), host: z.enum(["hub", "cdn"]) })),
   refs: z.record(z.string(), z.record(z.string(), z.string())),
@@ -29,6 +30,8 @@ export interface ModelHub {
   /** Cuts every connection and refuses new ones, until it comes back under the same address. */
   goAway(): Promise<HubState>;
   comeBack(): Promise<HubState>;
+  /** What went out so far counts no more. */
+  clearCounts(): Promise<HubState>;
   /** A branch that somebody pushed to. */
   move(repository: string, ref: string, sha: string): Promise<HubState>;
   close(): Promise<void>;
@@ -51,6 +54,7 @@ export async function startModelHub(config: object): Promise<ModelHub> {
     setFaults: (faults) => order("/faults", faults),
     goAway: () => order("/away"),
     comeBack: () => order("/back"),
+    clearCounts: () => order("/counts/clear"),
     move: (repository, ref, sha) => order("/refs", { repository, ref, sha }),
     close,
   };

@@ -26,6 +26,11 @@ export interface SystemdHost {
   powerOff(): Promise<void>;
   /** Boots it and waits until it has started all it starts by itself. */
   powerOn(): Promise<void>;
+  /** Its network: while unplugged, its connections hear nothing, not even that they are cut. */
+  unplug(): void;
+  plugIn(): void;
+  /** Folder of this machine with all that the host has written, at its paths there; also while its power is off. */
+  readonly written: string;
   /** Off for good; its files are removed. */
   close(): Promise<void>;
 }
@@ -71,7 +76,7 @@ export async function makeSystemdHost(plan: HostPlan, network: HostNetwork): Pro
     await takeAway([trace]);
   };
   try {
-    const { namespace, name, address } = network.join();
+    const { namespace, name, address, unplug, plugIn } = network.join();
     for (const part of ["upper", "work", "root"]) mkdirSync(join(folder, part));
     const key = makeKey(folder, "client", "ed25519");
     const hostKey = makeKey(folder, "host", "ed25519");
@@ -100,7 +105,11 @@ export async function makeSystemdHost(plan: HostPlan, network: HostNetwork): Pro
       privateKey: readFileSync(key, "utf8"),
     };
     const pid = (): number | null => machine?.pid ?? null;
-    return { name: plan.name, address, privateKey, hostKeyLine, pid, run, powerOff, powerOn, close };
+    const written = join(folder, "upper");
+    return {
+      ...{ name: plan.name, address, privateKey, hostKeyLine, written },
+      ...{ pid, run, powerOff, powerOn, unplug, plugIn, close },
+    };
   } catch (error) {
     await close();
     throw error;

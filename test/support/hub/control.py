@@ -22,6 +22,7 @@ def state(hub):
     return {
         "away": hub.is_away,
         "bytes": hub.counts.bytes(),
+        "mostStreams": hub.counts.most_streams(),
         "files": hub.counts.files(),
         "requests": hub.counts.requests(),
         "faults": hub.faults.now(),

@@ -1,6 +1,7 @@
 """What was asked and what went out, so that a test can say how much was fetched twice."""
 
 import threading
+from contextlib import contextmanager
 
 
 class Counts:
@@ -8,6 +9,7 @@ class Counts:
         self._lock = threading.Lock()
         self._files = {}
         self._requests = []
+        self._streams = self._most_streams = 0
 
     def request(self, method, url, host):
         """`host`: "hub" or "cdn"."""
@@ -25,6 +27,23 @@ class Counts:
         """Bytes of the body that went out; the client may not have read the last of them."""
         with self._lock:
             self._file(repository, path)["bytes"] += size_bytes
+
+    @contextmanager
+    def stream(self):
+        """Held while a body goes out."""
+        with self._lock:
+            self._streams += 1
+            self._most_streams = max(self._most_streams, self._streams)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._streams -= 1
+
+    def most_streams(self):
+        """So many bodies went out at the same time; one whose client is unreachable counts until that shows."""
+        with self._lock:
+            return self._most_streams
 
     def files(self):
         """{"org/name": {"config.json": {bytes, gets, heads, ranges}}}."""
@@ -46,6 +65,7 @@ class Counts:
         with self._lock:
             self._files.clear()
             self._requests.clear()
+            self._most_streams = self._streams
 
     def _file(self, repository, path):
         files = self._files.setdefault(repository, {})

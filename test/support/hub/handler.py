@@ -119,7 +119,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             {"Content-Type": "application/octet-stream", **headers},
         )
         if self.command != "HEAD":
-            body.send(self.connection, self.hub, repository_name, file, start, end)
+            with self.hub.counts.stream():
+                body.send(self.connection, self.hub, repository_name, file, start, end)
 
     def _asked_paths(self):
         text = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()

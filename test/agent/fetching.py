@@ -58,6 +58,8 @@ class FetchCase(HostCase):
         "org/m": {"revisions": [{"sha": SHA, "refs": ["main"], "files": FILES}]}
     }
     client: Optional[Path] = HF
+    # The executable that is wished.
+    vllm: Optional[str] = None
 
     def setUp(self) -> None:
         if self.client is not None and not self.client.exists():
@@ -109,7 +111,7 @@ class FetchCase(HostCase):
             "stallSeconds": 60,
             **changes,
         }
-        return {"kind": "fetch", "checkpoint": checkpoint}
+        return {"kind": "fetch", "executable": self.vllm, "checkpoint": checkpoint}
 
     def fetch(self, server: int = 0, **changes: Any) -> dict[str, Any]:
         step = self.step(**changes)

@@ -38,18 +38,49 @@ class FindTest(FetchCase):
         launch |= {"restart": {"max": 0, "withinSeconds": 0, "delaySeconds": 0}}
         self.record(self.ids[0], launch={**launch, "listen": {"address": "::1", "port": 1}})
 
-    def test_the_one_beside_the_vllm_comes_first_then_that_of_the_login_then_that_of_ours(self) -> None:
+    def test_the_one_beside_the_vllm_of_the_login_comes_first_then_the_last_started_then_ours(self) -> None:
         self.assertIsNone(hf_client.find(self.ids[0]))
         ours = self.hf(paths.state_root() / "environments" / ("0" * 16) / "bin")
         self.assertIsNone(hf_client.find(self.ids[0]))
         (ours.parent.parent / "complete.json").write_text("{}")
         self.assertEqual(ours, hf_client.find(self.ids[0]))
-        real = self.hf(self.home / "venv" / "bin")
-        (self.bin / "vllm").symlink_to(real.with_name("vllm"))
-        self.assertEqual(real, hf_client.find(self.ids[0]))
         beside = self.hf(self.home / "other" / "bin")
         self.launch(beside.with_name("vllm"))
         self.assertEqual(beside, hf_client.find(self.ids[0]))
+        real = self.hf(self.home / "venv" / "bin")
+        (self.bin / "vllm").symlink_to(real.with_name("vllm"))
+        self.assertEqual(real, hf_client.find(self.ids[0]))
+
+    def test_the_one_beside_the_vllm_that_is_wished_comes_before_all_however_it_is_wished(self) -> None:
+        server_id = self.ids[0]
+        self.hf(self.bin)
+        wished = self.hf(self.home / "opt" / "bin")
+        self.launch(self.hf(self.home / "other" / "bin").with_name("vllm"))
+        (self.home / "link").symlink_to(wished.with_name("vllm"))
+        (self.bin / "vllm-next").symlink_to(wished.with_name("vllm"))
+        for vllm in (str(wished.with_name("vllm")), "~/opt/bin/vllm", str(self.home / "link"), "vllm-next"):
+            with self.subTest(vllm=vllm):
+                found = hf_client.find(server_id, vllm)
+                self.assertEqual(wished if "next" not in vllm else self.bin / "hf", found)
+        name = "0" * 16
+        built = self.hf(paths.state_root() / "environments" / name / "bin")
+        beside = self.home / "other" / "bin" / "hf"
+        self.assertEqual(beside, hf_client.find(server_id, f"environments/{name}"))
+        (built.with_name("python")).symlink_to("/bin/sh")
+        (built.parent.parent / "complete.json").write_text('{"facts": {}}')
+        self.assertEqual(built, hf_client.find(server_id, f"environments/{name}"))
+        self.assertEqual(beside, hf_client.find(server_id, "/not/there/vllm"))
+
+    def test_on_a_first_create_nothing_is_installed_where_one_stands_beside_the_vllm_declared(self) -> None:
+        if not HF.exists():
+            self.skipTest(hub_client.MISSING)
+        declared = self.home / "opt" / "bin"
+        declared.mkdir(parents=True)
+        (declared / "vllm").write_text("#!/bin/sh\n")
+        (declared / "hf").symlink_to(HF)
+        self.vllm = str(declared / "vllm")
+        self.assertEqual(SHA, self.fetch()["revision"])
+        self.assertFalse((paths.state_root() / "tools").exists())
 
     def test_clients_get_about_as_many_bytes_each_and_never_none(self) -> None:
         files = [File(f"{number}.bin", size, "d" * 64) for number, size in enumerate((5, 90, 40, 50, 7))]

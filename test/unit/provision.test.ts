@@ -34,6 +34,7 @@ describe("what a start is made of", () => {
       },
       fetch: {
         kind: "fetch",
+        executable: expect.stringMatching(/^environments\/[0-9a-f]{16}$/),
         checkpoint: {
           key: expect.stringMatching(/^[0-9a-f]{16}$/),
           repo: "nvidia/kimi",
@@ -53,9 +54,15 @@ describe("what a start is made of", () => {
   });
 
   it("of what is there is a look at the folder alone", () => {
-    const needed = provision(spec(), owner.urn, null);
     const look = { key: null, path: "/models/kimi", verify: "headers", loadFormat: null };
-    expect(allParts(needed)).toEqual([{ kind: "fetch", checkpoint: look }]);
+    expect(allParts(provision(spec(), owner.urn, null))).toEqual([
+      { kind: "fetch", executable: null, checkpoint: look },
+    ]);
+  });
+
+  it("says beside which vllm the hub's client may stand", () => {
+    const declared = spec({ vllm: { kind: "executable", executable: "/opt/vllm/bin/vllm" } });
+    expect(provision(declared, owner.urn, null).fetch.executable).toBe("/opt/vllm/bin/vllm");
   });
 
   it("is brought there first where it is missing, each part by itself, and nothing that is the user's", () => {

@@ -2,7 +2,7 @@ import { checkpointKey, modelLabel } from "./model-source";
 import type { Observed } from "./observed";
 import type { HubModel, Spec, VllmEnvironment } from "./spec";
 import type { FetchStep, HubCheckpoint, InstallStep } from "./step";
-import { environmentName } from "./vllm-source";
+import { environmentName, executableWish } from "./vllm-source";
 
 /** What a host has to have before anything can be started there. */
 export interface Provision {
@@ -23,6 +23,7 @@ export function provision(spec: Spec, urn: string, resolved: string | null): Pro
         : { kind: "install", environment: environmentWish(vllm), timeoutSeconds: timeouts.install },
     fetch: {
       kind: "fetch",
+      executable: executableWish(vllm),
       checkpoint:
         model.kind === "local"
           ? { key: null, path: model.path, verify: model.verify, loadFormat: loadFormatOf(spec) }

@@ -53,6 +53,8 @@ export interface EnvironmentWish extends Omit<VllmEnvironment, "kind"> {
  */
 export interface FetchStep {
   readonly kind: "fetch";
+  /** What the query asks for as its executable: the hub's client is looked for beside it first. */
+  readonly executable: string | null;
   readonly checkpoint: HubCheckpoint | LocalCheckpoint;
 }
 

@@ -27,15 +27,17 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """
     began = time.monotonic()
     wanted = step["checkpoint"]
-    found = fetch_folder.run(server_id, wanted) if wanted["key"] is None else _of_hub(server_id, wanted)
+    if wanted["key"] is None:
+        found = fetch_folder.run(server_id, wanted)
+    else:
+        found = _of_hub(server_id, wanted, hub_source.Source(server_id, wanted, step["executable"]))
     return {**found, "seconds": round(time.monotonic() - began, 1)}
 
 
-def _of_hub(server_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
+def _of_hub(server_id: str, wanted: dict[str, Any], source: hub_source.Source) -> dict[str, Any]:
     key = wanted["key"]
     with checkpoint_use.exclusive(server_id):
         checkpoint_use.note(server_id, key)
-    source = hub_source.Source(server_id, wanted)
     checkpoint = _known(wanted)
     if checkpoint is None:
         checkpoint = source.resolve()

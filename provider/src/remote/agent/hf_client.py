@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from agent import environment, executable, hf_install, paths, registry
+from agent import environment, environments, executable, hf_install, paths, registry
 from agent.hub_cache import File
 
 # Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
@@ -88,19 +88,20 @@ def shares(files: Sequence[File]) -> list[list[File]]:
     return [share for share in found if share]
 
 
-def find(server_id: Optional[str]) -> Optional[Path]:
-    """Beside the vllm that the server was last started with, or the login's; on the login PATH; in an environment of ours; the
-    one that was fetched before. None: the host has none."""
-    for path in _places(server_id):
+def find(server_id: Optional[str], vllm: Optional[str] = None) -> Optional[Path]:
+    """Beside the vllm that is wished (None: the login's), the one that the server was last started with, the login's; on the login
+    PATH; in an environment of ours; the one that was fetched before. None: the host has none."""
+    for path in _places(server_id, vllm):
         if path.is_file() and os.access(path, os.X_OK):
             return path
     return None
 
 
-def _places(server_id: Optional[str]) -> Iterator[Path]:
+def _places(server_id: Optional[str], wished: Optional[str]) -> Iterator[Path]:
     login = executable.login_environment()
     launch = registry.load_launch(server_id) if server_id else None
-    for vllm in (str((launch or {}).get("executable", "")), shutil.which("vllm", path=login["PATH"]) or ""):
+    last = str((launch or {}).get("executable", ""))
+    for vllm in (_path_of(wished, login), last, _path_of(None, login)):
         if vllm:
             yield Path(vllm).parent / "hf"
             yield Path(os.path.realpath(vllm)).parent / "hf"
@@ -111,3 +112,13 @@ def _places(server_id: Optional[str]) -> Iterator[Path]:
         yield complete.parent / "bin" / "hf"
     if hf_install.is_complete():
         yield hf_install.program()
+
+
+def _path_of(vllm: Optional[str], login: Mapping[str, str]) -> str:
+    """Of an executable as it is wished; "" where it is not there."""
+    if vllm is not None and environments.is_wish(vllm):
+        name = environments.name_of_wish(vllm)
+        return str(environments.executable_path(name)) if environments.is_usable(name) else ""
+    if vllm is not None and "/" in vllm:
+        return str(paths.expand(vllm))
+    return shutil.which(vllm or "vllm", path=login["PATH"]) or ""

@@ -15,9 +15,10 @@ from agent.hub_http import Hub
 
 
 class Source:
-    def __init__(self, server_id: str, wanted: dict[str, Any]) -> None:
-        """`wanted` is HubCheckpoint of core/step.ts."""
+    def __init__(self, server_id: str, wanted: dict[str, Any], vllm: Optional[str]) -> None:
+        """`wanted` is HubCheckpoint of core/step.ts, `vllm` the executable that is wished."""
         self.server_id = server_id
+        self.vllm = vllm
         self.wanted = wanted
         self.login = executable.login_environment()
         index_url.hide_logins(url for url in (wanted["endpoint"], self.login.get("HF_ENDPOINT")) if url)
@@ -25,7 +26,7 @@ class Source:
     @cached_property
     def client(self) -> Path:
         """`hf`; fetched where the host has none."""
-        found = hf_client.find(self.server_id)
+        found = hf_client.find(self.server_id, self.vllm)
         if found is not None:
             return found
         done = job.run(hf_install.KEY, "install the hub's client", hf_install.install, self.server_id)

@@ -118,6 +118,27 @@ class ActingClientTest(FetchCase):
     def files(self) -> list[Any]:
         return list(self.hub.repositories["org/m"].revision("main").files.values())
 
+    def test_a_client_that_gives_up_sooner_than_was_declared_does_not_end_the_wait(self) -> None:
+        # As it prints when the hub falls silent: its frames have numbers that look like refusals.
+        says = (
+            "Error while downloading from http://hub/a: timed out\nTrying to resume download...\n"
+            'Traceback (most recent call last):\n  File "/x/concurrent/futures/_base.py", line 401, in __get_result\n'
+            "    raise self._exception\nTimeoutError: timed out"
+        )
+        self.acts(*[{"says": says, "code": 1}] * 3, {"waits": True})
+        found = self.refused(stallSeconds=2)
+        self.assertEqual(("DOWNLOAD_STALLED", True), (found.code, found.retryable))
+        calls = self.calls()
+        self.assertGreater(len(calls), 3)
+        is_without_xet = [call["environment"].get("HF_HUB_DISABLE_XET") == "1" for call in calls]
+        self.assertEqual([False, True], [is_without_xet[0], is_without_xet[-1]])
+
+    def test_a_hub_that_is_silent_for_all_of_the_clients_is_an_error_in_the_end(self) -> None:
+        self.acts({"says": "httpx.ReadTimeout: timed out", "code": 1})
+        found = self.refused(stallSeconds=1)
+        self.assertEqual("DOWNLOAD_STALLED", found.code)
+        self.assertGreater(len(self.calls()), 3)
+
     def test_the_client_gets_names_as_they_are_and_its_token_by_its_environment_only(self) -> None:
         self.acts({"says": "OSError: [Errno 28] No space left on device", "code": 1})
         found = self.refused(token="hf_abc-123", include=["config.json", "model-00001*"])
@@ -169,7 +190,8 @@ class ActingClientTest(FetchCase):
                 "DOWNLOAD_FAILED",
                 1,
             ),
-            ("Traceback: what is this", "DOWNLOAD_FAILED", 4),
+            ("Client error '401 Unauthorized' for url", "HUB_REPO_NOT_FOUND", 1),
+            ("Traceback: what is this on line 401", "DOWNLOAD_FAILED", 4),
         )
         for says, code, calls in rows:
             with self.subTest(says=says):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import checkpoint_record, lock, paths, records, registry
+from agent import checkpoint_record, lock, overlay_use, paths, records, registry
 from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
@@ -77,19 +77,27 @@ def uses(but: Optional[str] = None) -> list[Use]:
         for checkpoint in map(checkpoint_record.read, sorted(keys_of(server_id))):
             if checkpoint is not None:
                 files = (checkpoint.snapshot.folder / file.path for file in checkpoint.files)
-                found += [Use(str(path), f"server {server_id}") for path in files]
+                found += [Use(str(path), label(server_id)) for path in files]
         launch = registry.load_launch(server_id) or {}
-        if checkpoint_record.key_of(launch.get("checkpointWish")) is None and launch.get("modelPath"):
-            found.append(Use(str(launch["modelPath"]), f"server {server_id}"))
-    return found + _uses_of_overlays()
+        if checkpoint_record.key_of(launch.get("checkpointWish")) is None:
+            # The folder too where an overlay of it is served: the next start is planned by what stands in it.
+            places = {str(launch.get(name) or "") for name in ("modelPath", "checkpointWish")} - {""}
+            found += [Use(str(paths.expand(place)), label(server_id)) for place in sorted(places)]
+    return found + _uses_of_overlays(but)
 
 
-def _uses_of_overlays() -> list[Use]:
+def label(server_id: str) -> str:
+    """For messages: several stacks may call theirs the same."""
+    owner = registry.read_owner(server_id)
+    return f"server {server_id}" + (f" of {owner['project']}/{owner['stack']}" if owner else "")
+
+
+def _uses_of_overlays(but: Optional[str]) -> list[Use]:
     found: list[Use] = []
     for folder in sorted(_folders(paths.overlays_folder())):
-        for entry in os.scandir(folder):
-            if entry.is_symlink():
-                found.append(Use(os.readlink(entry.path), f"overlay {folder.name}"))
+        user = next((one for one in overlay_use.users(folder.name) if one != but), None)
+        by = f"overlay {folder.name}" if user is None else label(user)
+        found += [Use(os.readlink(entry.path), by) for entry in os.scandir(folder) if entry.is_symlink()]
     return found
 
 

@@ -37,6 +37,7 @@ class Download:
     def run(self, report: Report) -> None:
         """Returns when every file is there. Raises DOWNLOAD_STALLED, DISK_FULL, DOWNLOAD_FAILED or what the hub refused with."""
         rate = hub_flow.Rate()
+        silence = hub_flow.Silence(self.stall_seconds)
         stalls = failures = 0
         is_xet_allowed = True
         while True:
@@ -45,34 +46,44 @@ class Download:
                 return
             self.snapshot.remove_stale()
             began = _end_of(self.log)
-            code = self._attempt(missing, is_xet_allowed, rate, report)
+            code = self._attempt(missing, is_xet_allowed, rate, silence, report)
             left = self.snapshot.missing(self.files)
             if len(left) < len(missing):
                 stalls = failures = 0
             # One that is content with a wrong file never looks at it again: that is for whoever verifies.
             if not left or code == 0:
                 return
-            if code is None:
+            output = _tail(self.log, began)
+            is_given_up = code is not None and hf_words.tells_silence(output)
+            if is_given_up and not silence.is_over():
+                # The client's patience ends sooner than the declared one: the silence goes on.
+                time.sleep(PAUSES_SECONDS[0])
+                continue
+            if code is None or is_given_up:
+                silence.begin()
                 stalls += 1
                 if stalls >= STALLS:
                     raise self._stalled()
                 is_xet_allowed = is_xet_allowed and stalls < STALLS - 1
                 continue
             failures += 1
-            output = _tail(self.log, began)
             meaning = hf_words.meaning_of(output)
             if not meaning.passes or failures > len(PAUSES_SECONDS):
                 raise self._failed(code, meaning, output)
             time.sleep(PAUSES_SECONDS[failures - 1])
 
     def _attempt(
-        self, missing: Sequence[File], is_xet_allowed: bool, rate: hub_flow.Rate, report: Report
+        self,
+        missing: Sequence[File],
+        is_xet_allowed: bool,
+        rate: hub_flow.Rate,
+        silence: hub_flow.Silence,
+        report: Report,
     ) -> Optional[int]:
         """Exit code of a client that failed, or 0; None: they stalled, and were ended."""
         began = _end_of(self.log)
         children: list[subprocess.Popen[bytes]] = []
-        seen = hub_flow.look(self.snapshot, self.files)
-        moved_at = time.monotonic()
+        silence.look_first(hub_flow.look(self.snapshot, self.files))
         try:
             repo, revision = self.snapshot.repo, self.snapshot.revision
             for argv, environment in self.call.clients(repo, revision, missing, is_xet_allowed):
@@ -84,11 +95,10 @@ class Download:
                 is_over = failed != 0 and not hf_words.meaning_of(_tail(self.log, began)).passes
                 if is_over or None not in codes:
                     return failed
-                before, seen = seen, hub_flow.look(self.snapshot, self.files)
-                now = time.monotonic()
-                moved_at = now if seen.trace != before.trace else moved_at
+                seen = hub_flow.look(self.snapshot, self.files)
+                silence.look(seen)
                 report(hub_flow.progress(self.title, seen, self.files, rate.add(seen.bytes)))
-                if now - moved_at >= self.stall_seconds:
+                if silence.is_over():
                     return None
         finally:
             for child in children:

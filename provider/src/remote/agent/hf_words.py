@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Optional
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Where a traceback leads through, with the line of code below: numbers and names there say nothing of the hub.
+_FRAME = re.compile(r'^ *File ".*", line \d+, in .*(?:\n {4,}.*)*', re.MULTILINE)
+_SILENCE = re.compile(r"readtimeout|connecttimeout|timed? ?out", re.IGNORECASE)
 LONGEST_EVIDENCE = 400
 
 
@@ -43,13 +46,18 @@ MEANINGS = (
         "model",
     ),
     _row(
-        r"repository ?not ?found|model '[^']*' not found|invalid (?:credentials|username or password|user token)|\b401\b",
+        r"repository ?not ?found|model '[^']*' not found|invalid (?:credentials|username or password|user token)"
+        r"|\b401 (?:client error|unauthorized)",
         "HUB_REPO_NOT_FOUND",
         "the hub shows no such repository to this token",
         f"model, or {_TOKEN} if it is private",
     ),
     _row(
-        r"\b429\b|too many requests", "HUB_RATE_LIMITED", "the hub wants fewer requests", _TOKEN, passes=True
+        r"\b429 client error|too many requests",
+        "HUB_RATE_LIMITED",
+        "the hub wants fewer requests",
+        _TOKEN,
+        passes=True,
     ),
     _row(
         r"too large to be downloaded using the regular download method",
@@ -66,7 +74,7 @@ MEANINGS = (
     ),
     _row(
         r"connect(?:ion)?(?:error|timeout)|connection (?:refused|reset|aborted|broken)|name or service not known|name resolution"
-        r"|network is unreachable|timed? ?out|disconnected|peer closed|remoteprotocolerror|readerror|\b50[0234]\b|server error"
+        r"|network is unreachable|timed? ?out|disconnected|peer closed|remoteprotocolerror|readerror|\b50[0234] \w|server error"
         r"|localentrynotfound|local entry not found|cannot find the requested files",
         "HUB_UNREACHABLE",
         "the hub does not answer as it should",
@@ -78,12 +86,21 @@ UNKNOWN = _row("", "DOWNLOAD_FAILED", "the hub's client failed", None, passes=Tr
 
 
 def meaning_of(output: str) -> Meaning:
-    return next((meaning for meaning in MEANINGS if meaning.pattern.search(output)), UNKNOWN)
+    told = _FRAME.sub("", output)
+    return next((meaning for meaning in MEANINGS if meaning.pattern.search(told)), UNKNOWN)
+
+
+def tells_silence(output: str) -> bool:
+    """Whether the client gave up because nothing came: it waits as long as it likes, not as long as was declared."""
+    return _SILENCE.search(evidence_of(output) or "") is not None
 
 
 def evidence_of(output: str) -> Optional[str]:
     """The line that says most: the last one that names an error, else the last one."""
-    lines = [line.strip() for line in _ANSI.sub("", output).replace("\r", "\n").splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"error|denied|not found|fail", line, re.IGNORECASE)]
+    told = _FRAME.sub("", _ANSI.sub("", output).replace("\r", "\n"))
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    telling = [
+        line for line in lines if re.search(r"error|denied|not found|fail|timeout", line, re.IGNORECASE)
+    ]
     last = (telling or lines)[-1:]
     return last[0][:LONGEST_EVIDENCE] if last else None

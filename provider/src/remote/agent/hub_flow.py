@@ -58,8 +58,36 @@ def _in_flight(
         size, blocks = found.st_size, found.st_blocks * BLOCK_BYTES
         blob = entry.name.split(".")[0]
         parts[blob] = max(parts.get(blob, (0, 0)), (size, blocks))
-        trace.append((entry.name, size, blocks, found.st_mtime_ns))
+        # A client that begins makes an empty one: no byte has come by that.
+        if size > 0:
+            trace.append((entry.name, size, blocks, found.st_mtime_ns))
     return parts, sorted(trace)
+
+
+class Silence:
+    """How long no byte came, over the clients that give up meanwhile."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._seen: Optional[Seen] = None
+        self.begin()
+
+    def begin(self) -> None:
+        self._since = time.monotonic()
+
+    def look_first(self, seen: Seen) -> None:
+        """Before a client begins: what the one before has left half done is gone, and that is no byte."""
+        if self._seen is not None and seen.files > self._seen.files:
+            self.begin()
+        self._seen = seen
+
+    def look(self, seen: Seen) -> None:
+        if self._seen is None or seen.trace != self._seen.trace:
+            self.begin()
+        self._seen = seen
+
+    def is_over(self) -> bool:
+        return time.monotonic() - self._since >= self._seconds
 
 
 class Rate:

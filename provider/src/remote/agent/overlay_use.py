@@ -46,12 +46,10 @@ def drop(server_id: str, keep: bool) -> list[str]:
 
     Call it under `exclusive`. Returns the names removed.
     """
-    launch = registry.load_launch(server_id)
-    current = _name_in(launch)
-    noted = set(_NOTED.of(server_id)) | ({current} if current else set())
+    current = _name_in(registry.load_launch(server_id))
+    noted = _names_of(server_id)
     kept = {current} if keep and current else set()
-    elsewhere = _used_by_others(server_id)
-    removed = sorted(noted - kept - elsewhere)
+    removed = sorted(noted - kept - _used_by_others(server_id))
     for name in removed:
         remove(name)
     if keep and noted != kept:
@@ -77,14 +75,18 @@ def record_path(name: str) -> Path:
     return paths.overlays_folder() / (name + ".json")
 
 
+def users(name: str) -> list[str]:
+    """Servers that have built the overlay or were last started from it."""
+    return [server_id for server_id in registry.server_ids() if name in _names_of(server_id)]
+
+
 def _used_by_others(server_id: str) -> set[str]:
-    used: set[str] = set()
-    for other in registry.server_ids():
-        if other != server_id:
-            used.update(_NOTED.of(other))
-            current = _name_in(registry.load_launch(other))
-            used.update({current} if current else ())
-    return used
+    return {name for other in registry.server_ids() if other != server_id for name in _names_of(other)}
+
+
+def _names_of(server_id: str) -> set[str]:
+    current = _name_in(registry.load_launch(server_id))
+    return set(_NOTED.of(server_id)) | ({current} if current else set())
 
 
 def _name_in(launch: Any) -> str:

@@ -18,13 +18,14 @@ export async function withAnotherLook<T>(
       return await once();
     } catch (error) {
       if (hasAdvanced()) attempt = 0;
-      if (!isWorthIt(error) || attempt === MAX_TRIES) throw error;
+      if (!isWorthAnotherLook(error) || attempt === MAX_TRIES) throw error;
       onAgain(error);
     }
   }
 }
 
-function isWorthIt(error: unknown): error is VllmServerError {
+/** Whether the plan was overtaken, or what came of it was not heard. */
+export function isWorthAnotherLook(error: unknown): error is VllmServerError {
   return (
     error instanceof VllmServerError &&
     (error.code === "CONNECTION_LOST" || error.code === "CHANGED_MEANWHILE")

@@ -1,24 +1,24 @@
-import { withAnotherLook } from "./another-look";
+import { isWorthAnotherLook, withAnotherLook } from "./another-look";
 import { applyLimit, LOCK_WAIT_SECONDS, SLACK_SECONDS } from "./core/apply-limit";
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
 import { accident, driftOf, takenOver } from "./core/drift";
 import { VllmServerError } from "./core/errors";
 import type { Observed, OwnerRecord } from "./core/observed";
-import { claimSteps, plan, stopStep } from "./core/plan";
+import { claimSteps, plan } from "./core/plan";
 import { preflight } from "./core/preflight";
 import { allParts, missingParts, partLabel, provision, type Provision } from "./core/provision";
 import { fetchWords, installWords } from "./core/provision-words";
 import type { Spec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
-import { withUnstopped } from "./core/start-failure";
 import type { Step } from "./core/step";
 import { parseUrn } from "./core/urn";
+import { afterRefusal, clearUp, type Scene } from "./failed-start";
 import { flagKindsOf } from "./installed-flags";
 import { LiveStart, type Report } from "./live-start";
 import { look } from "./look";
 import type { HostAgent } from "./remote/host-agent";
-import type { WaitResult } from "./remote/protocol";
+import type { ApplyResult } from "./remote/protocol";
 
 export interface ConvergeTask {
   readonly spec: Spec;
@@ -48,6 +48,8 @@ export type ConvergeResult =
       readonly error: unknown;
       /** Whether anything was done on the host; if not, there is nothing to remember. */
       readonly touched: boolean;
+      /** Hash of the declaration; null: the try did not come as far as to know it. */
+      readonly wished: string | null;
     };
 
 /** observe -> plan -> apply -> observe. The same for create and update, whatever is or is not there. */
@@ -63,13 +65,14 @@ export async function converge(task: ConvergeTask): Promise<ConvergeResult> {
     );
     return { kind: "converged", serverId: run.serverId, observed };
   } catch (error) {
-    return { kind: "failed", serverId: run.serverId, error, touched: run.touched };
+    return { kind: "failed", serverId: run.serverId, error, touched: run.touched, wished: run.wished };
   }
 }
 
 class Run {
   serverId: string;
   touched = false;
+  wished: string | null = null;
   /** How far the long work was seen to come in the last try, and in those before it. */
   private advance = { before: 0, now: 0 };
 
@@ -95,6 +98,7 @@ class Run {
     const observed = missing.length === 0 ? seen : await this.provide(needed, seen);
     const flags = await flagKindsOf(spec, observed, this.task.agent, this.serverName());
     const desired = desiredState(spec, observed, flags, urn);
+    this.wished = desired.launch.fingerprint;
     for (const warning of desired.warnings) report.warning(warning);
     const unseen = allParts(needed).filter((part) => !missing.includes(part));
     const steps = plan(spec, desired, observed, this.owner(), fatalPatterns(), unseen);
@@ -155,14 +159,43 @@ class Run {
     });
   }
 
+  private async carriedOut(
+    steps: readonly Step[],
+    observed: Observed,
+    live: LiveStart,
+  ): Promise<ApplyResult> {
+    const { agent, spec } = this.task;
+    const limit = applyLimit(steps, spec);
+    try {
+      return await agent.apply(this.request(steps, observed), limit, (event) => {
+        live.take(event);
+        this.advance.now = live.advance;
+      });
+    } catch (error) {
+      const isStart = steps.some((step) => step.kind === "start");
+      if (!isStart || isWorthAnotherLook(error) || !(error instanceof VllmServerError)) throw error;
+      throw await afterRefusal(this.scene(), error);
+    }
+  }
+
+  private scene(): Scene {
+    const { spec, agent, report } = this.task;
+    return {
+      spec,
+      agent,
+      report,
+      server: this.serverName(),
+      wished: this.wished ?? "",
+      observe: () => this.observe(),
+      request: (steps, observed) => this.request(steps, observed),
+    };
+  }
+
   private async apply(steps: readonly Step[], observed: Observed): Promise<void> {
-    const { spec, agent, report, resolvedRevision = null } = this.task;
+    const { spec, report, resolvedRevision = null } = this.task;
     const live = new LiveStart(report, partLabel(spec, "install"));
     this.touched = true;
-    const result = await agent.apply(this.request(steps, observed), applyLimit(steps, spec), (event) => {
-      live.take(event);
-      this.advance.now = live.advance;
-    });
+    const result = await this.carriedOut(steps, observed, live);
     const { checkpoint } = observed;
     const known = resolvedRevision ?? (checkpoint?.found === true ? (checkpoint.revision ?? null) : null);
     for (const step of result.steps) {
@@ -185,29 +218,8 @@ class Run {
       vllmVersion: observed.executable?.found === true ? observed.executable.version : null,
       logPath: started?.logPath ?? observed.server.logPath,
     });
-    throw await this.giveBack(last.wait, failure);
-  }
-
-  /**
-   * A start that failed holds no GPU: what is left of it is stopped, its log and record stay.
-   * Returns the failure to report: why the start failed is told even when the stop fails too.
-   */
-  private async giveBack(
-    wait: Exclude<WaitResult, { outcome: "ready" }>,
-    failure: VllmServerError,
-  ): Promise<VllmServerError> {
-    const { spec, agent, report } = this.task;
-    report.progress(wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
-    const limit = LOCK_WAIT_SECONDS + spec.timeouts.stop + SLACK_SECONDS * 2;
-    try {
-      await withAnotherLook(async () => {
-        const observed = await this.observe();
-        await agent.apply(this.request([stopStep(spec, observed)], observed), limit, () => undefined);
-      });
-      return failure;
-    } catch (error) {
-      return withUnstopped(failure, error);
-    }
+    report.progress(last.wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
+    throw await clearUp(this.scene(), failure);
   }
 
   /**
@@ -229,7 +241,7 @@ class Run {
   private request(steps: readonly Step[], observed: Observed): Parameters<HostAgent["apply"]>[0] {
     const { spec, urn, createdBy } = this.task;
     const { project, stack } = parseUrn(urn);
-    const starts = steps.some((step) => step.kind === "start");
+    const starts = steps.some(({ kind }) => kind === "start" || kind === "return");
     return {
       serverId: this.serverId,
       urn,

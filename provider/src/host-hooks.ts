@@ -10,6 +10,7 @@ import {
   isDriftInInputs,
   recordedDrift,
   recovery,
+  UNSETTLED,
   type Drift,
 } from "./core/drift";
 import { serverSlug } from "./core/identity";
@@ -110,17 +111,20 @@ async function outcome(
   if (result.kind === "converged") return { ...inputs, ...reached(task.spec, result.observed) };
   const error = presentable(result.error, task);
   if (!result.touched) throw error;
-  const seen = withRevision(await lastSight(result.error, task, result.serverId), before);
+  const seen = withRevision(await lastSight(result, task), before);
   throw initError(result.serverId, { ...before, ...inputs, ...seen }, [error.message]);
 }
 
 /** What is on the host after a failure, where it can still be seen; a host that was just found unreachable is not dialled again. */
-async function lastSight(error: unknown, task: Declared, serverId: string): Promise<Wire> {
+async function lastSight(
+  { error, serverId, wished }: Extract<ConvergeResult, { kind: "failed" }>,
+  task: Declared,
+): Promise<Wire> {
   const { spec } = task;
   const unknown = { ...derivedOutputs(spec), status: "unknown", drift: [] };
   if (isUnreachable(error)) return unknown;
   return look(agentFor(spec.host, spec.timeouts.connect), { ...task, serverId }).then(
-    (observed) => reached(spec, observed),
+    (observed) => reached(spec, observed, wished ?? UNSETTLED),
     () => unknown,
   );
 }
@@ -131,10 +135,16 @@ function withRevision(outputs: Wire, before: Wire): Wire {
   return { ...outputs, modelRevision };
 }
 
-/** Outputs of a server that was just acted on: what was started is what is believed. */
-function reached(spec: Spec, observed: Observed): Wire {
-  const drift = driftOf(observed);
-  const configHash = observed.server.launch?.fingerprint ?? null;
+/**
+ * Outputs of a server that was just acted on: what was started is what is believed.
+ * @param wished hash of a declaration that failed, or UNSETTLED: where an earlier one serves, the next `up` has to know that it is not
+ * the declared one, even if a refresh has cleared the failure meanwhile.
+ */
+function reached(spec: Spec, observed: Observed, wished: string | null = null): Wire {
+  const believed =
+    wished === null ? null : { configHash: wished, claimId: null, service: spec.service, marks: [] };
+  const drift = driftOf(observed, believed);
+  const configHash = wished ?? observed.server.launch?.fingerprint ?? null;
   return {
     ...toWire(serverOutputs(spec, observed, drift)),
     ...recordedDrift(drift, { isInInputs: false, configHash }),

@@ -48,6 +48,7 @@ export function spec(parts: Partial<Spec> = {}): Spec {
     },
     readiness: { probe: "auto" },
     timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
+    update: { returnToLastGood: true },
     onDelete: { unreachableHost: "fail", model: "keep" },
     ...parts,
   };
@@ -113,6 +114,7 @@ export const absentServer: ServerSeen = {
   owner: null,
   generation: 0,
   launch: null,
+  lastGood: null,
   manager: null,
   unit: null,
   leader: null,

@@ -1,5 +1,5 @@
 import type { Observed, ReadyRecord, ServerSeen } from "../../provider/src/core/observed";
-import type { FetchStep, Step } from "../../provider/src/core/step";
+import type { FetchStep, Launch, ReturnStep, Step } from "../../provider/src/core/step";
 import type { HostAgent } from "../../provider/src/remote/host-agent";
 import type { ApplyResult, FlagsResult, WaitResult } from "../../provider/src/remote/protocol";
 import { absentServer, observed, runningServer } from "./host-facts";
@@ -46,13 +46,16 @@ export class ToldHost implements HostAgent {
   #server: ServerSeen;
   readonly #facts: Partial<Observed>;
   #waits: WaitResult[] = [];
+  /** What the newest start runs, and what was ready last. */
+  #launch: Launch | null = null;
+  #good: Launch | null = null;
   #isDoomed = false;
   #notes: readonly string[] = [];
   #provided: ("install" | "fetch")[] = [];
   #isLosing = false;
   #arriving: number[] = [];
   #forgetting = { freedBytes: 0, kept: [] as string[] };
-  #failures: { readonly error: Error; readonly butStarts: boolean }[] = [];
+  #failures: { readonly error: Error; readonly at: Step["kind"] | null }[] = [];
 
   constructor(server: Partial<ServerSeen> = {}, facts: Partial<Observed> = {}) {
     const isKnown = server.owner !== undefined;
@@ -66,9 +69,9 @@ export class ToldHost implements HostAgent {
     return this;
   }
 
-  /** The next apply fails, after those whose waits were told; butStarts: only its wait does not come about. */
-  failing(error: Error, { butStarts = false } = {}): this {
-    this.#failures.push({ error, butStarts });
+  /** The next apply fails, after those whose waits were told; `at`: at this step, the first one unless a test says otherwise. */
+  failing(error: Error, at: Step["kind"] | null = null): this {
+    this.#failures.push({ error, at });
     return this;
   }
 
@@ -144,11 +147,12 @@ export class ToldHost implements HostAgent {
     if (bytesDone !== null) onEvent({ ...DOWNLOADING, bytesDone });
     const failure = this.#waits.length > 0 ? undefined : this.#failures.shift();
     if (failure !== undefined) {
-      const done = failure.butStarts ? steps.filter((step) => step.kind !== "wait") : [];
-      for (const step of done) this.#carryOut(step);
+      const found = steps.findIndex(({ kind }) => failure.at === null || kind === failure.at);
+      const done = found < 0 ? steps : steps.slice(0, found);
+      for (const step of done.flatMap((each) => this.#spelledOut(each))) this.#carryOut(step);
       return Promise.reject(failure.error);
     }
-    return Promise.resolve({ steps: steps.map((step) => this.#carryOut(step)) });
+    return Promise.resolve({ steps: this.#carryOutAll(steps) });
   }
 
   #install(): Extract<Applied, { kind: "install" }>["install"] {
@@ -174,7 +178,28 @@ export class ToldHost implements HostAgent {
     };
   }
 
-  #carryOut(step: Step): Applied {
+  #carryOutAll(steps: readonly Step[]): Applied[] {
+    const results: Applied[] = [];
+    for (const step of steps.flatMap((each) => this.#spelledOut(each))) {
+      const result = this.#carryOut(step);
+      results.push(result);
+      if (result.kind === "wait" && result.wait.outcome !== "ready") break;
+    }
+    return results;
+  }
+
+  #spelledOut(step: Step): readonly Exclude<Step, ReturnStep>[] {
+    if (step.kind !== "return") return [step];
+    if (this.#good === null) throw new Error("nothing was ever ready");
+    const { fingerprint } = this.#good;
+    const wait = { kind: "wait" as const, probe: "completion" as const, apiKey: null, fingerprint };
+    return [
+      { kind: "start", launch: this.#good },
+      { ...wait, timeoutSeconds: step.timeoutSeconds, fatalPatterns: step.fatalPatterns },
+    ];
+  }
+
+  #carryOut(step: Exclude<Step, ReturnStep>): Applied {
     switch (step.kind) {
       case "claim":
         this.#server = { ...this.#server, owner: step.owner };
@@ -186,14 +211,17 @@ export class ToldHost implements HostAgent {
       case "start": {
         const parts = { owner: this.#server.owner, status: "starting" as const, ready: null, generation: 1 };
         const desired = { launch: step.launch, overlay: null, warnings: [] };
-        this.#server = runningServer(desired, { ...parts, logPath: "/1.log" });
+        this.#launch = step.launch;
+        const lastGood = this.#good;
+        this.#server = runningServer(desired, { ...parts, lastGood, logPath: "/1.log" });
         const begun = { generation: 1, pid: 4242, gpuUuids: ["GPU-0"], logPath: "/1.log" };
         return { kind: "start", start: { ...begun, manager: "process", notes: [...this.#notes] } };
       }
       case "wait": {
         const wait = this.#waits.shift() ?? { outcome: "ready", ready: PROVEN };
         if (wait.outcome !== "ready") return { kind: "wait", wait };
-        this.#server = { ...this.#server, status: "ready", ready: PROVEN };
+        this.#good = this.#launch;
+        this.#server = { ...this.#server, status: "ready", ready: PROVEN, lastGood: this.#good };
         if (this.#isDoomed) this.crash();
         this.#isDoomed = false;
         return { kind: "wait", wait };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ConvergeResult } from "../../provider/src/converge";
 import { VllmServerError, type ErrorCode } from "../../provider/src/core/errors";
 import type { Observed } from "../../provider/src/core/observed";
 import type { Spec } from "../../provider/src/core/spec";
@@ -57,9 +58,7 @@ describe("converge", () => {
   });
 
   it("knows its own server again when the connection breaks after the confirmation", async () => {
-    const host = new ToldHost()
-      .waiting({ outcome: "ready", ready: PROVEN })
-      .failing(lost, { butStarts: true });
+    const host = new ToldHost().waiting({ outcome: "ready", ready: PROVEN }).failing(lost, "wait");
     const { result } = await run(host);
     expect(result).toMatchObject({ kind: "converged", observed: { server: { owner: { confirmed: true } } } });
     expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "confirm", "observe"]);
@@ -104,7 +103,7 @@ describe("converge", () => {
   });
 
   it("looks anew when the connection breaks, and finds what has come of the start", async () => {
-    const host = new ToldHost().failing(lost, { butStarts: true });
+    const host = new ToldHost().failing(lost, "wait");
     const { result, said } = await run(host);
     expect(result.kind).toBe("converged");
     expect(host.calls).toEqual([
@@ -129,6 +128,81 @@ describe("converge", () => {
     const { result } = await run(host);
     expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
     expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "stop"]);
+  });
+
+  describe("an update whose start fails", () => {
+    const update = { verb: "update", serverId: "kimi-new00000" } as const;
+    const exited = { outcome: "exited", code: 1, signal: null } as const;
+    const newer = { engine: { maxModelLen: 4096 } };
+    const alsoOf = (result: ConvergeResult): unknown =>
+      result.kind === "failed" && result.error instanceof VllmServerError ? result.error.details.also : null;
+    const serving = async (): Promise<ToldHost> => {
+      const host = new ToldHost();
+      await run(host);
+      host.calls.length = 0;
+      return host.waiting(exited);
+    };
+
+    it("fails, and what was ready last serves again, which is told", async () => {
+      const host = await serving();
+      const before = (await host.observe()).servers[0]?.server.launch?.fingerprint;
+      host.calls.length = 0;
+      const { result } = await run(host, update, newer);
+      expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
+      expect(alsoOf(result)).toBe(
+        "what served before (vLLM 0.32.0) serves again; the next `pulumi up` tries the new one again",
+      );
+      expect(host.calls).toEqual([
+        "observe",
+        "fetch stop start wait",
+        "observe",
+        "stop",
+        "observe",
+        "stop return",
+      ]);
+      expect((await host.observe()).servers[0]?.server).toMatchObject({
+        status: "ready",
+        launch: { fingerprint: before },
+      });
+      expect(result).toMatchObject({ wished: expect.not.stringMatching(before ?? "") });
+    });
+
+    it("is told with why what served before does not start again either", async () => {
+      const host = (await serving()).waiting({ outcome: "fatal", line: "boom" });
+      const { result } = await run(host, update, newer);
+      expect(failureOf(result)).toEqual({ code: "START_FAILED", touched: true });
+      expect(alsoOf(result)).toMatch(
+        /^what served before \(vLLM 0\.32\.0\) could not be started again: Cannot start /,
+      );
+      expect(host.calls.slice(-2)).toEqual(["observe", "stop"]);
+      expect((await host.observe()).servers[0]?.server.status).toBe("stopped");
+    });
+
+    it("brings back what served before when the host refuses the start after it was stopped", async () => {
+      const host = new ToldHost();
+      await run(host);
+      host.calls.length = 0;
+      const taken = { code: "PORT_IN_USE", summary: "Cannot listen", retryable: false } as const;
+      host.failing(new VllmServerError(taken), "start");
+      const { result } = await run(host, update, newer);
+      expect(failureOf(result)).toEqual({ code: "PORT_IN_USE", touched: true });
+      expect(alsoOf(result)).toMatch(/^what served before .* serves again/);
+      expect(host.calls.slice(-1)).toEqual(["stop return"]);
+    });
+
+    it.each<[string, Partial<Spec>]>([
+      ["that is not wished", { ...newer, update: { returnToLastGood: false } }],
+      ["it is the very declaration that failed", { environment: { A: "b" } }],
+    ])("stays stopped where %s", async (_why, wishes) => {
+      const host = new ToldHost();
+      await run(host, {}, "environment" in wishes ? wishes : {});
+      host.crash();
+      host.waiting(exited);
+      host.calls.length = 0;
+      const { result } = await run(host, update, wishes);
+      expect(alsoOf(result)).toBeUndefined();
+      expect(host.calls.slice(-2)).toEqual(["observe", "stop"]);
+    });
   });
 
   it("tries the end of a failed start again when the connection breaks", async () => {

@@ -57,6 +57,7 @@ const CHANGES: readonly (readonly [keyof typeof EFFECTS, object, object, string]
   ["service", {}, { service: { restart: { max: 0 } } }, "service.restart.max"],
   ["readiness", {}, { readiness: { probe: "chat" } }, "readiness.probe"],
   ["timeouts", {}, { timeouts: { ready: 900 } }, "timeouts.ready"],
+  ["update", {}, { update: { returnToLastGood: false } }, "update.returnToLastGood"],
   ["onDelete", {}, { onDelete: { unreachableHost: "forget" } }, "onDelete.unreachableHost"],
 ];
 

@@ -83,6 +83,7 @@ const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["service.logs", server.LOGS_NAMES],
   ["readiness", Object.keys(server.readinessSchema.shape)],
   ["timeouts", Object.keys(server.timeoutsSchema.shape)],
+  ["update", Object.keys(server.updateSchema.shape)],
   ["onDelete", Object.keys(server.onDeleteSchema.shape)],
 ]);
 

@@ -25,6 +25,7 @@ export const INPUT_NAMES = [
   "service",
   "readiness",
   "timeouts",
+  "update",
   "onDelete",
 ] as const;
 export type InputName = (typeof INPUT_NAMES)[number];

@@ -92,6 +92,11 @@ export const serviceSchema = z.strictObject(
 export const RESTART_NAMES: readonly string[] = Object.keys(restartSchema.shape);
 export const LOGS_NAMES: readonly string[] = Object.keys(logsSchema.shape);
 
+export const updateSchema = z.strictObject(
+  { returnToLastGood: boolean().nullish() },
+  { error: "an object such as { returnToLastGood: false }" },
+);
+
 export const onDeleteSchema = z.strictObject(
   {
     unreachableHost: choice<Spec["onDelete"]["unreachableHost"]>(["fail", "forget"]).nullish(),

@@ -130,6 +130,11 @@ export const serverSeenSchema = z.object({
       vllmVersion: z.string().nullable().default(null),
     })
     .nullable(),
+  /** What was last proven ready: what was last started where that was, else what a failed update has left. null: nothing ever was. */
+  lastGood: z
+    .object({ fingerprint: z.string(), vllmVersion: z.string().nullable().default(null) })
+    .nullable()
+    .default(null),
   /** Who looks after it; null: never started. */
   manager: managerSchema.nullable(),
   /** Its systemd unit; null where there is none. */

@@ -74,6 +74,10 @@ function readSpec(reader: InputReader): Spec {
       ready: timeouts?.ready ?? DEFAULTS.timeouts.ready,
       stop: timeouts?.stop ?? DEFAULTS.timeouts.stop,
     },
+    update: {
+      returnToLastGood:
+        reader.optional("update", server.updateSchema)?.returnToLastGood ?? DEFAULTS.returnToLastGood,
+    },
     onDelete: {
       unreachableHost: onDelete?.unreachableHost ?? DEFAULTS.unreachableHost,
       model: onDelete?.model ?? DEFAULTS.modelOnDelete,

@@ -3,7 +3,7 @@ import { drainSecondsOf, type Desired } from "./desired";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
 import type { ProvisionStep } from "./provision";
 import type { ManagerWish, Spec } from "./spec";
-import type { Launch, Step, StopStep, WaitStep } from "./step";
+import type { Launch, ReturnStep, Step, StopStep, WaitStep } from "./step";
 
 /** GPU memory comes back within seconds of the last process; drivers have been seen to take half a minute. */
 const GPU_FREE_SECONDS = 60;
@@ -102,6 +102,11 @@ function isSamePolicy(wish: Launch, now: ServerSeen["launch"]): boolean {
 /** A unit can be edited, enabled and disabled by hand. */
 function isUnitAsInstalled(unit: ServerSeen["unit"], startOnBoot: boolean): boolean {
   return unit === null || (!unit.isEdited && unit.isEnabled === startOnBoot);
+}
+
+/** What was ready last, as the host remembers it. */
+export function returnStep(spec: Spec, fatalPatterns: readonly string[]): ReturnStep {
+  return { kind: "return", timeoutSeconds: spec.timeouts.ready, fatalPatterns };
 }
 
 /** vLLM drains by itself for as long as it was told to; the margin above it is its own teardown. */

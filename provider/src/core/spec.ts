@@ -21,6 +21,7 @@ export interface Spec {
   readonly service: ServiceSpec;
   readonly readiness: { readonly probe: ProbeKind };
   readonly timeouts: Timeouts;
+  readonly update: { readonly returnToLastGood: boolean };
   readonly onDelete: { readonly unreachableHost: "fail" | "forget"; readonly model: "keep" | "purge" };
 }
 
@@ -166,6 +167,7 @@ export const DEFAULTS = {
   dialErrorLimit: 10,
   perDialTimeoutSeconds: 15,
   sudo: "auto",
+  returnToLastGood: true,
   unreachableHost: "fail",
   verify: "headers",
   modelOnDelete: "keep",
@@ -183,6 +185,7 @@ export const DEFAULTS = {
   /** 0 = without limit until timeouts.connect. */
   readonly perDialTimeoutSeconds: number;
   readonly sudo: HostSpec["sudo"];
+  readonly returnToLastGood: boolean;
   readonly unreachableHost: Spec["onDelete"]["unreachableHost"];
   readonly verify: VerifyDepth;
   readonly modelOnDelete: Spec["onDelete"]["model"];

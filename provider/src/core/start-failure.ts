@@ -1,5 +1,5 @@
 import { diagnose } from "./diagnose";
-import { VllmServerError } from "./errors";
+import { VllmServerError, withAlso } from "./errors";
 import { proofText } from "./proof-text";
 
 /** Everything known about a start that did not end ready. */
@@ -83,6 +83,19 @@ export function withUnstopped(failure: VllmServerError, error: unknown): VllmSer
     ...failure.details,
     also: `what is left of it could not be stopped, the next \`pulumi up\` tries again: ${reasonOf(error)}`,
   });
+}
+
+/** The same failure, and that what served before it serves again, or why it does not. */
+export function withReturn(
+  failure: VllmServerError,
+  earlier: string,
+  error: unknown = null,
+): VllmServerError {
+  const also =
+    error === null
+      ? `${earlier} serves again; the next \`pulumi up\` tries the new one again`
+      : `${earlier} could not be started again: ${reasonOf(error)}`;
+  return withAlso(failure, also);
 }
 
 /** On one line. */

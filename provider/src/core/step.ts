@@ -23,6 +23,7 @@ export type Step =
   | StopStep
   | StartStep
   | WaitStep
+  | ReturnStep
   | PolicyStep
   | ConfirmStep
   | ForgetStep;
@@ -151,6 +152,16 @@ export interface WaitStep {
   readonly fingerprint: string | null;
   readonly timeoutSeconds: number;
   /** Python regular expressions; a log line that matches one ends the wait as "fatal". */
+  readonly fatalPatterns: readonly string[];
+}
+
+/**
+ * Starts what was last proven ready again, as it was, and waits for it: the host keeps what that takes, secrets too, until another launch
+ * has been ready. Answered by the results of a start and of a wait.
+ */
+export interface ReturnStep {
+  readonly kind: "return";
+  readonly timeoutSeconds: number;
   readonly fatalPatterns: readonly string[];
 }
 

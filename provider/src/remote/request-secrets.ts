@@ -48,6 +48,7 @@ function secretsOfStep(step: Step): readonly string[] {
     case "claim":
     case "overlay":
     case "stop":
+    case "return":
     case "policy":
     case "confirm":
     case "forget":

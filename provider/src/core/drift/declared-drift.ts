@@ -5,6 +5,9 @@ import type { Spec } from "../spec";
 import type { Drift } from "./drift";
 import { secretDrift } from "./process-drift";
 
+/** Recorded as configHash by an update that ended before it knew its own. */
+export const UNSETTLED = "unsettled";
+
 /** What a state believes of the server beyond what the host itself tells. */
 export interface Believed {
   /** null: not recorded. */
@@ -26,7 +29,9 @@ export function declaredDrift(observed: Observed, { configHash, service }: Belie
           of(
             ["configHash"],
             launch.fingerprint,
-            `another declaration was started (configHash ${configHash} -> ${launch.fingerprint})`,
+            configHash === UNSETTLED
+              ? "an earlier declaration was started: the last update ended before it came to its own"
+              : `another declaration was started (configHash ${configHash} -> ${launch.fingerprint})`,
           ),
         ]),
     ...secretDrift(observed.server),

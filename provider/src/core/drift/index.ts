@@ -1,5 +1,5 @@
 export { accident } from "./accident";
-export type { Believed } from "./declared-drift";
+export { UNSETTLED, type Believed } from "./declared-drift";
 export { driftLine, type Drift } from "./drift";
 export { driftOf } from "./drift-of";
 export { foundInputs, reachedInputs } from "./found-inputs";

@@ -12,6 +12,7 @@ from agent import (
     fetch,
     host_turn,
     install,
+    last_good,
     launch,
     launch_files,
     lock,
@@ -20,6 +21,8 @@ from agent import (
     overlay_use,
     ownership,
     paths,
+    redact,
+    registry,
     restart_policy,
     run_record,
     settle,
@@ -35,6 +38,8 @@ from agent.failure import AgentFailure
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """ApplyResult of remote/protocol.ts: one result a step. A wait that does not end "ready" is the last one.
+
+    A step "return" is the start and the wait of what was ready last, and has the results of both.
 
     A start holds the turn of the whole host as well, until the wait after it has ended: two servers that
     start together could both take the same port or GPU. Where a server is stopped for it, it has its turn, and
@@ -54,13 +59,15 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    starting = next((step for step in request["steps"] if step["kind"] == "start"), None)
+    steps = [each for step in request["steps"] for each in _spelled_out(server_id, step)]
+    is_return = len(steps) != len(request["steps"])
+    starting = next((step for step in steps if step["kind"] == "start"), None)
     if starting is not None:
         launch_files.demand_room(server_id)
         manager_choice.choose(server_id, starting["launch"])
     has_turn = False
     with ExitStack() as host:
-        for step in request["steps"]:
+        for step in steps:
             kind = step["kind"]
             if starting is not None and kind in ("stop", "start") and not has_turn:
                 host.enter_context(host_turn.held(request["client"], request["lockWaitSeconds"]))
@@ -77,10 +84,27 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
                 if result["wait"]["outcome"] != "ready":
                     restart_policy.suspend(server_id)
                     break
-                overlay_use.drop_earlier(server_id)
-                checkpoint_use.drop_earlier(server_id)
-                environment_use.drop_earlier(server_id)
+                last_good.drop(server_id)
+                # What failed is still declared, and is going to be tried again.
+                if not is_return:
+                    overlay_use.drop_earlier(server_id)
+                    checkpoint_use.drop_earlier(server_id)
+                    environment_use.drop_earlier(server_id)
     return results
+
+
+def _spelled_out(server_id: str, step: dict[str, Any]) -> list[dict[str, Any]]:
+    if step["kind"] != "return":
+        return [step]
+    found = last_good.find(registry.load(server_id))
+    if found is None:
+        raise AgentFailure(
+            "CHANGED_MEANWHILE",
+            f"Cannot start {server_id} as it was: nothing of it was ever ready, need a launch that was",
+            retryable=True,
+        )
+    redact.also({"secretEnvironment": found.secrets})
+    return [found.start_step(), found.wait_step(step)]
 
 
 def _demand_expected(server_id: str, expect: dict[str, Any]) -> None:

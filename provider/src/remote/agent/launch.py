@@ -8,6 +8,7 @@ from agent import (
     environment,
     environments,
     executable,
+    last_good,
     launch_files,
     logs,
     manager_choice,
@@ -26,11 +27,12 @@ from agent.start_plan import Plan
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     """startResult of remote/protocol.ts, once the leader of the new start is on record."""
     launch = step["launch"]
-    _demand_nothing_lives(server_id)
+    server = _demand_nothing_lives(server_id)
     chosen = start_check.demand(server_id, launch)
     manager, notes = manager_choice.choose(server_id, launch)
     previous = run_record.read(server_id)
     generation = max([run_record.generation_of(previous), *logs.generations(server_id)]) + 1
+    last_good.keep(server)
     launch_files.write(
         server_id,
         {**launch, "manager": manager, "managerWish": launch.get("manager", "process")},
@@ -50,7 +52,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _demand_nothing_lives(server_id: str) -> None:
+def _demand_nothing_lives(server_id: str) -> registry.Server:
     server = registry.load(server_id)
     if server.occupies():
         alive = ", ".join(f"pid {member.pid}" for member in server.members) or "its supervisor"
@@ -59,6 +61,7 @@ def _demand_nothing_lives(server_id: str) -> None:
             f"Cannot start {server_id}: {alive} of it still runs, need it stopped",
             retryable=True,
         )
+    return server
 
 
 def _missing(plan: Plan, gpu_uuids: list[str]) -> list[str]:

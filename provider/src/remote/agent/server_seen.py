@@ -9,6 +9,7 @@ from typing import Any, Optional
 from agent import (
     crashes,
     drift_seen,
+    last_good,
     logs,
     model_folder,
     paths,
@@ -44,6 +45,7 @@ def describe(server: Server, secret_environment: dict[str, str], asks_token: boo
         "owner": server.owner,
         "generation": run_record.generation_of(server.run),
         "launch": _launch(server),
+        "lastGood": _last_good(server),
         "manager": _manager(server),
         "unit": unit_seen.look(server),
         "leader": None if leader is None else {"pid": leader[0], "startTicks": leader[1]},
@@ -81,6 +83,13 @@ def _launch(server: Server) -> Optional[dict[str, Any]]:
         "logs": launch.get("logs"),
         "vllmVersion": launch.get("vllmVersion"),
     }
+
+
+def _last_good(server: Server) -> Optional[dict[str, Any]]:
+    found = last_good.find(server)
+    if found is None:
+        return None
+    return {"fingerprint": found.launch["fingerprint"], "vllmVersion": found.launch.get("vllmVersion")}
 
 
 def _manager(server: Server) -> Optional[str]:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import probe, secret_hash
+from agent import last_good, probe, secret_hash
 from agent.http_call import Endpoint, NoAnswer
 from agent.probe import WrongAnswer
 from agent.registry import Server
@@ -47,7 +47,7 @@ def ask(server: Server) -> Optional[dict[str, Any]]:
     endpoint = Endpoint(reachable_address(listen["address"]), listen["port"], key)
     before = _work(endpoint)
     try:
-        _ask(endpoint, str(ready["probe"]), str(names[0]), _fingerprint(launch))
+        _ask(endpoint, str(ready["probe"]), str(names[0]), last_good.fingerprint_answered(launch))
     except WrongAnswer as error:
         return {"outcome": "refused", "detail": str(error)}
     except NoAnswer as error:
@@ -106,9 +106,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return 0.0
-
-
-def _fingerprint(launch: dict[str, Any]) -> Optional[str]:
-    """What the server answers where its version can."""
-    has_one = re.search(r"^fingerprint-value: ", str(launch.get("configYaml")), re.MULTILINE)
-    return str(launch["fingerprint"]) if has_one else None

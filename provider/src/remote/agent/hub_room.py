@@ -29,7 +29,7 @@ def demand(snapshot: Snapshot, missing_bytes: int, title: str) -> None:
         "DISK_FULL",
         f"Cannot download {title} to {snapshot.cache}: {missing_bytes} bytes are missing and {free} are free, "
         f"need {short} bytes ({told_size(short)}) more ({told_size(MARGIN_BYTES)} stay free)",
-        evidence="; ".join(["cached revisions that no server here uses:", *told, *more]) if told else None,
+        evidence="cached revisions that no server here uses: " + "; ".join([*told, *more]) if told else None,
         change="free space there, set model.cacheDir to a larger disk"
         + (", or remove cached revisions that are not needed (evidence)" if told else ""),
         retryable=True,

@@ -5,6 +5,7 @@ import { describeEnding } from "./ending";
 import { Fleet, neighbourOf } from "./fleet";
 import { describeLife } from "./life";
 import { PLACES } from "./places";
+import { describeReturns } from "./returns";
 import type { Traces } from "./site";
 import { describeUnits } from "./units";
 
@@ -52,4 +53,5 @@ describe("all of that", () => {
 });
 
 describeBoots(fleetOf);
+describeReturns(fleetOf);
 describeEnding(fleetOf, alone, empty);

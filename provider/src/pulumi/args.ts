@@ -65,6 +65,8 @@ export interface VllmServerArgs {
   readonly readiness?: Input<ReadinessArgs> | undefined;
   /** How long each phase may take. Change: nothing until the next operation. */
   readonly timeouts?: Input<TimeoutArgs> | undefined;
+  /** How an update goes about it. Change: nothing until the next update. */
+  readonly update?: Input<UpdateArgs> | undefined;
   /** What the end of the resource means. Change: nothing on the host, which need not answer for it. */
   readonly onDelete?: Input<OnDeleteArgs> | undefined;
 }
@@ -177,6 +179,15 @@ export interface TimeoutArgs {
   readonly ready?: Input<number> | undefined;
   /** Seconds that running requests get to finish before the server is ended. Default 120. */
   readonly stop?: Input<number> | undefined;
+}
+
+export interface UpdateArgs {
+  /**
+   * Whether what was ready last is started again when what was declared instead does not get ready. `up` fails in either case, and the next one
+   * tries the new declaration again; meanwhile the earlier one serves, with its own vLLM, model, flags and keys. false: the failed
+   * server stays stopped. Default true.
+   */
+  readonly returnToLastGood?: Input<boolean> | undefined;
 }
 
 export interface OnDeleteArgs {

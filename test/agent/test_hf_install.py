@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from agent import executable, hf_client, hf_install, job, ownership, paths
 from agent.hub_cache import File
 
 from . import hub_client
-from .fetching import HF, SHA, FetchCase
+from .fetching import HF, SHA, SHARDS, FetchCase
 from .installing import UV
 
 
@@ -92,8 +94,9 @@ class FindTest(FetchCase):
         ):
             self.keep(hf_client, "MOST_CLIENTS", most)
             self.assertEqual(wanted, [[file.size for file in share] for share in hf_client.shares(files)])
-        self.keep(os, "sched_getaffinity", lambda _pid: {0})
-        self.assertEqual(1, len(hf_client.shares(files)))
+        for cores in (1, 2, 3):
+            self.keep(os, "sched_getaffinity", lambda _pid, cores=cores: set(range(cores)))
+            self.assertEqual(cores, len(hf_client.shares(files)))
 
 
 class InstallTest(FetchCase):
@@ -123,6 +126,11 @@ class InstallTest(FetchCase):
         self.assertEqual(SHA, self.fetch()["revision"])
         self.assertEqual(hf_install.program(), hf_client.find(self.ids[0]))
         self.assertIn("install", {event.get("phase") for event in self.told})
+        said = next(str(event["text"]) for event in self.told if event.get("phase") == "install")
+        self.assertTrue(
+            said.startswith(f"the hub's client (huggingface_hub {hf_install.VERSION}, the host has none): "),
+            said,
+        )
         ownership.forget(self.ids[0])
         self.assertTrue(hf_install.is_complete())
         ownership.forget(self.ids[1])
@@ -136,3 +144,20 @@ class InstallTest(FetchCase):
         self.index.faults.status = None
         self.assertEqual(SHA, self.fetch()["revision"])
         self.assertFalse(job.folder(hf_install.KEY).exists())
+
+    def test_one_that_is_needed_in_the_midst_of_a_job_shows_how_far_it_is(self) -> None:
+        self.fetch()
+        shutil.rmtree(hf_install.program().parent.parent)
+        with open(self.blob(SHARDS[0]), "r+b") as shard:
+            shard.seek(9)
+            shard.write(b"x")
+        self.told.clear()
+        shutil.rmtree(self.home / "uv")
+        self.index.faults.bytes_per_second = 100
+        found: list[Any] = []
+        follower = threading.Thread(target=lambda: found.append(self.fetch()), daemon=True)
+        follower.start()
+        self.until(lambda: any("the hub's client (" in str(event.get("text")) for event in self.told))
+        self.index.faults.bytes_per_second = 0
+        follower.join(60)
+        self.assertEqual([SHARDS[0]], found[0]["refetched"])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 from package_server import catalog
 from package_server.wheel import Wheel
 
-from agent import uv_fetch, uv_tool, wheel_choice
+from agent import environments, job, processes, uv_fetch, uv_tool, wheel_choice
 from agent.failure import AgentFailure
 
 from .installing import LOGIN, UV, UV_VERSION, InstallCase
@@ -125,6 +128,35 @@ class UvToolTest(InstallCase):
         (self.home / wheel).write_bytes(content)
         self.stand_in_python(f'[ "$3" = --version ] && exit 0\ncp "{self.home}/{wheel}" "$9/"\n')
         self.assertEqual(self.ensure().path, str(self.state / OURS))
+
+    def test_a_pip_that_fetches_it_ends_with_a_job_that_is_killed(self):
+        self.stand_in_python(
+            f'[ "$3" = --version ] && exit 0\necho $$ >> "{self.home}/pips"\n'
+            f'[ -e "{self.home}/go" ] && exit 1\nexec sleep 600\n'
+        )
+        failures = []
+        wish = self.wish(indexUrl=None)
+        follower = threading.Thread(target=lambda: failures.append(self.refused_install(wish)), daemon=True)
+        follower.start()
+        self.until(lambda: (self.home / "pips").exists() and (self.home / "pips").read_text().endswith("\n"))
+        pip = processes.read_process(int((self.home / "pips").read_text()))
+        (self.home / "go").touch()
+        os.kill(job._living(environments.job_key(wish["name"]))["pid"], signal.SIGKILL)
+        self.until(lambda: not processes.is_same(pip.pid, pip.start_ticks))
+        follower.join(60)
+        self.assertEqual([failure.code for failure in failures], ["INSTALLER_MISSING"])
+        self.assertEqual(failures[0].summary.count("its pip, asked for uv 0.13.9, ends with 1"), 1)
+
+    def refused_install(self, wish):
+        with self.assertRaises(AgentFailure) as caught:
+            self.install(wish)
+        return caught.exception
+
+    def until(self, claim):
+        end = time.monotonic() + 60
+        while not claim():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
 
     def test_without_an_index_and_pip_the_ways_out_are_told(self):
         self.stand_in_python("exit 1\n")

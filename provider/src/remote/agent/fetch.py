@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any, Optional
 
 from agent import (
@@ -76,7 +77,7 @@ def _make_right(
         # Before anything is started: who may not have it hears that at once, and the client is found where it is told of.
         source.demand_access(checkpoint, missing)
         source.call(checkpoint)
-    work = fetch_body.Work(checkpoint, lambda: source.call(checkpoint), is_full, wanted["stallSeconds"])
+    work = fetch_body.Work(checkpoint, partial(source.call, checkpoint), is_full, wanted["stallSeconds"])
     for _ in range(_RUNS):
         done = job.run(work.key, f"download {checkpoint.title}", work.run, server_id)
         # One that somebody else started may have looked less closely.

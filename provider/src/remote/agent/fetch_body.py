@@ -21,7 +21,7 @@ NAMED = 5
 class Work:
     checkpoint: Checkpoint
     # Looked for when it is needed: a checkpoint that is there needs neither client nor hub.
-    call: Callable[[], Call]
+    call: Callable[[Report], Call]
     is_full: bool
     stall_seconds: float
 
@@ -64,7 +64,7 @@ class Work:
         size = snapshot.missing_bytes(checkpoint.files)
         hub_room.demand(snapshot, size, checkpoint.title)
         Download(
-            self.call(),
+            self.call(report),
             snapshot,
             checkpoint.files,
             checkpoint.title,

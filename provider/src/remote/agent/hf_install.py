@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+import time
 from pathlib import Path
 from typing import Any, Callable
 
-from agent import executable, index_choice, job, job_children, paths, records, registry, uv_tool
+from agent import executable, index_choice, job, paths, records, registry, uv_run, uv_tool
 from agent.failure import AgentFailure
 
 VERSION = "2.4.0"
@@ -29,21 +29,21 @@ def install(report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     if is_complete():
         return {"path": str(program())}
     uv = uv_tool.ensure(None, report)
-    report(
-        {
-            "phase": "install",
-            "text": f"fetching the hub's client, huggingface_hub {VERSION}, the host has none",
-        }
-    )
+    began = time.monotonic()
+
+    def tell(progress: dict[str, Any]) -> None:
+        told = f"the hub's client (huggingface_hub {VERSION}, the host has none): {progress['text']}"
+        report({**progress, "text": told})
+
     login = executable.login_environment()
-    environment = {**login, **index_choice.for_uv(None, (), login)}
+    environment = {**login, **index_choice.for_uv(None, (), login), "NO_COLOR": "1", "UV_NO_PROGRESS": "1"}
     folder = _folder()
     with records.disk_failures("install the hub's client in", folder):
         shutil.rmtree(folder, ignore_errors=True)
         records.make_folder(folder.parent)
-        _run([uv.path, "venv", "--quiet", str(folder)], environment)
         into = ["--python", str(folder / "bin" / "python")]
-        _run([uv.path, "pip", "install", "--quiet", *into, f"huggingface_hub=={VERSION}"], environment)
+        for words in (["venv", str(folder)], ["pip", "install", *into, f"huggingface_hub=={VERSION}"]):
+            _run([uv.path, *words], environment, began + DEADLINE_SECONDS, tell)
         (folder / "complete").write_text(VERSION + "\n", encoding="ascii")
     return {"path": str(program())}
 
@@ -54,22 +54,15 @@ def drop_unless_others(server_id: str) -> None:
         shutil.rmtree(_folder(), ignore_errors=True)
 
 
-def _run(argv: list[str], environment: dict[str, str]) -> None:
-    log = job.log_file(KEY)
-    child = job_children.start(argv, environment, log)
-    try:
-        code = child.wait(timeout=DEADLINE_SECONDS)
-    except subprocess.TimeoutExpired:
-        code = None
-    finally:
-        job_children.stop(child)
-    if code != 0:
+def _run(argv: list[str], environment: dict[str, str], deadline: float, tell: job.Report) -> None:
+    outcome = uv_run.run(argv, environment, job.log_file(KEY), deadline, tell)
+    if outcome.code != 0:
         raise AgentFailure(
             "INSTALL_FAILED",
             f"Cannot install the hub's client: `uv {argv[1]}` "
-            + ("does not end" if code is None else f"ended with {code}")
+            + ("does not end" if outcome.code is None else f"ended with {outcome.code}")
             + f", need huggingface_hub {VERSION}",
-            evidence=job.last_line(log),
+            evidence=job.last_line(job.log_file(KEY)),
             change="install it on the host (pip install huggingface_hub, its `hf` on the login PATH), or give uv an index that has it "
             "(UV_DEFAULT_INDEX in the login environment)",
             retryable=True,

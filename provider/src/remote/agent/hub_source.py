@@ -19,6 +19,8 @@ class Source:
         """`wanted` is HubCheckpoint of core/step.ts, `vllm` the executable that is wished."""
         self.server_id = server_id
         self.vllm = vllm
+        # Of the job that it is used in.
+        self.report: Optional[job.Report] = None
         self.wanted = wanted
         self.login = executable.login_environment()
         index_url.hide_logins(url for url in (wanted["endpoint"], self.login.get("HF_ENDPOINT")) if url)
@@ -29,7 +31,8 @@ class Source:
         found = hf_client.find(self.server_id, self.vllm)
         if found is not None:
             return found
-        done = job.run(hf_install.KEY, "install the hub's client", hf_install.install, self.server_id)
+        title = "install the hub's client"
+        done = job.run(hf_install.KEY, title, hf_install.install, self.server_id, self.report)
         return Path(done["path"])
 
     @cached_property
@@ -60,7 +63,9 @@ class Source:
     def demand_access(self, checkpoint: Checkpoint, files: Sequence[File]) -> None:
         hub.demand_access(self.hub, checkpoint.snapshot.repo, checkpoint.snapshot.revision, files)
 
-    def call(self, checkpoint: Checkpoint) -> hf_client.Call:
+    def call(self, checkpoint: Checkpoint, report: Optional[job.Report] = None) -> hf_client.Call:
+        """`report`: of the job that it is needed in."""
+        self.report = report
         return hf_client.Call(
             self.client, checkpoint.snapshot.cache, self.hub.endpoint, self.hub.token, self.login
         )

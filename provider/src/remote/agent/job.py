@@ -29,13 +29,15 @@ _PROGRESS = (
 )
 
 
-def run(key: str, title: str, body: Body, server_id: Optional[str] = None) -> dict[str, Any]:
+def run(
+    key: str, title: str, body: Body, server_id: Optional[str] = None, report: Optional[Report] = None
+) -> dict[str, Any]:
     """Joins the living job of that key or starts one, tells its progress, and returns its result.
 
     `body(report)` runs in a detached process of its own, so it must start children with job_children.start and write what
     they print to job.log_file(key); it has to be idempotent and quick when there is nothing to do. `title` reads "install vllm 0.32.0"
-    (after "Cannot"). `server_id`: noted as one that wants it until it has succeeded. Raises the AgentFailure that the job
-    ended with. A job that dies without a result is started again once; so is one of somebody else's that the hub refused,
+    (after "Cannot"). `server_id`: noted as one that wants it until it has succeeded. `report`: of the job that this one is needed in,
+    which then tells its progress; nobody hears the events of a job. Raises the AgentFailure that the job ended with. A job that dies without a result is started again once; so is one of somebody else's that the hub refused,
     which may have asked with another token.
     """
     if server_id is not None:
@@ -45,7 +47,7 @@ def run(key: str, title: str, body: Body, server_id: Optional[str] = None) -> di
         is_joined = followed is not None
         if followed is None:
             followed = _start(key, title, body, _client(server_id))
-        outcome = None if followed is None else _follow(key, followed)
+        outcome = None if followed is None else _follow(key, followed, report or _emit)
         if outcome is not None and "error" not in outcome:
             if server_id is not None:
                 job_use.done(server_id, key)
@@ -129,7 +131,7 @@ def _recorded_id(key: str) -> Optional[str]:
     return str(found.get("id")) if isinstance(found, dict) else None
 
 
-def _follow(key: str, followed: dict[str, Any]) -> Optional[dict[str, Any]]:
+def _follow(key: str, followed: dict[str, Any], tell: Report) -> Optional[dict[str, Any]]:
     """{"result"} or {"error"} of that very job once it has ended; None: it died without."""
     told: Any = None
     told_at = 0.0
@@ -138,13 +140,17 @@ def _follow(key: str, followed: dict[str, Any]) -> Optional[dict[str, Any]]:
         ended = records.read_json(job_process.result_file(folder(key), followed["id"]))
         progress = records.read_json(folder(key) / "progress.json")
         if isinstance(progress, dict) and progress != told and time.monotonic() - told_at >= EVENT_SECONDS:
-            events.emit({"event": "progress", **{name: progress.get(name) for name in _PROGRESS}})
+            tell(progress)
             told, told_at = progress, time.monotonic()
         if isinstance(ended, dict):
             return ended
         if not is_alive:
             return None
         time.sleep(POLL_SECONDS)
+
+
+def _emit(progress: dict[str, Any]) -> None:
+    events.emit({"event": "progress", **{name: progress.get(name) for name in _PROGRESS}})
 
 
 def _client(server_id: Optional[str]) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Optional
 
-from agent import command, index_choice, index_url, package_index, records, wheel_choice
+from agent import command, index_choice, index_url, job_children, package_index, records, wheel_choice
 from agent.failure import AgentFailure
 
 PROGRAM = "uv"
@@ -73,28 +74,33 @@ def _by_index(version: str, folder: Path, index: str, login: Mapping[str, str]) 
 
 def _by_pip(version: str, folder: Path, login: Mapping[str, str]) -> Path:
     environment = {**login, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
-    told = None
-    for pip in _pips(login):
-        # No `--only-binary`, no `--no-deps` of one's own configuration can be missed: it is one wheel without needs.
-        words = [
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "--dest",
-            str(folder),
-            f"uv=={version}",
-        ]
-        told = command.run([*pip, *words], environment, PIP_SECONDS)
+    # No `--only-binary`, no `--no-deps` of one's own configuration can be missed: it is one wheel without needs.
+    words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
+    log = folder / "pip.log"
+    code: Optional[int] = None
+    pips = list(_pips(login))
+    for pip in pips:
+        code = _run([*pip, *words, f"uv=={version}"], environment, log)
         wheels = sorted(folder.glob("uv-*.whl"))
-        if told.code == 0 and wheels:
+        if code == 0 and wheels:
+            log.unlink()
             return wheels[0]
-    if told is None:
+    if not pips:
         raise missing("the host has neither uv nor pip, and nothing tells of a package index")
-    lines = (told.stderr or told.stdout).strip().splitlines()[-_EVIDENCE_LINES:]
-    end = "does not end" if told.code is None else f"ends with {told.code}"
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-_EVIDENCE_LINES:]
+    end = "does not end" if code is None else f"ends with {code}"
     raise missing(f"the host has no uv, and its pip, asked for uv {version}, {end}", "\n".join(lines) or None)
+
+
+def _run(argv: list[str], environment: Mapping[str, str], log: Path) -> Optional[int]:
+    """Exit code; None: it did not end in time. A child of the job, with which it ends."""
+    child = job_children.start(argv, environment, log)
+    try:
+        return child.wait(timeout=PIP_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        job_children.stop(child)
 
 
 def _pips(login: Mapping[str, str]) -> Iterator[list[str]]:

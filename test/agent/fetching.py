@@ -35,9 +35,10 @@ FILES = {
 # Runs the step in a process of its own, as an agent that can be cut off, and leaves what came of it in a file.
 FOLLOWER = """
 import json, sys; sys.path.insert(0, %r)
-from agent import events, fetch
+from agent import events, fetch, hf_client
 from agent.failure import AgentFailure
 events.emit = lambda event: None
+hf_client.MOST_CLIENTS = 1
 server_id, step, out = sys.argv[1:]
 print("up")
 try:

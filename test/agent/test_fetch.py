@@ -226,7 +226,6 @@ class FetchTest(FetchCase):
 
     def test_where_there_are_cores_for_it_clients_share_the_files(self) -> None:
         self.keep(hf_client, "MOST_CLIENTS", 2)
-        self.keep(hf_client, "CORES_PER_CLIENT", 1)
         self.keep(os, "sched_getaffinity", lambda _pid: {0, 1, 2})
         self.assertEqual(SHA, self.fetch()["revision"])
         self.assertEqual(dict.fromkeys(sorted(FILES), 1), self.gets())
@@ -240,6 +239,7 @@ class FetchTest(FetchCase):
 
     def test_a_disk_that_is_too_small_by_a_megabyte_is_told_with_what_nobody_uses(self) -> None:
         self.fetch()
+        left = hub_room.told_size(self.record_bytes())
         checkpoint_use.drop_all(self.ids[0])
         free = os.statvfs(self.home)
         missing = free.f_bavail * free.f_frsize - hub_room.MARGIN_BYTES + 1_000_000
@@ -251,7 +251,9 @@ class FetchTest(FetchCase):
         told_missing, told_free, told_short = map(int, told.groups())
         self.assertEqual(missing, told_missing)
         self.assertEqual(missing + hub_room.MARGIN_BYTES - told_free, told_short)
-        self.assertIn(str(self.snapshot()), str(found.evidence))
+        self.assertEqual(
+            f"cached revisions that no server here uses: {self.snapshot()} ({left})", found.evidence
+        )
         self.assertTrue(self.snapshot().exists())
 
     def big(self, size: int) -> Any:

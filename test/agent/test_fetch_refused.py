@@ -165,6 +165,11 @@ class ActingClientTest(FetchCase):
             ),
         )
         self.assertNotIn("SSH_CONNECTION", environment)
+        # What it frees it gets again at once: 32 MiB, and 128 MiB.
+        self.assertEqual(
+            ("33554432", "134217728"),
+            (environment["MALLOC_MMAP_THRESHOLD_"], environment["MALLOC_TRIM_THRESHOLD_"]),
+        )
 
     def test_where_one_of_the_clients_is_refused_for_good_the_others_are_ended(self) -> None:
         self.keep(hf_client, "MOST_CLIENTS", 2)

@@ -15,11 +15,14 @@ from agent.hub_cache import File
 
 # Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
 WORKERS = 8
-# One client is one Python process: over plain HTTP it took 59 and 117 MB/s from a hub on the same two busy cores, where curl
-# took 186 and 261 (huggingface_hub 2.4.0, two runs). So clients share the files where there are cores for it; the numbers here
-# are a choice, not measured.
+# One client is one Python process, which over plain HTTP takes 2 to 3 s of processor time for a GB and hardly ever more than one
+# core (huggingface_hub 2.4.0). So clients share the files where there are cores for it: four fill a link of 10 Gbit/s.
 MOST_CLIENTS = 4
-CORES_PER_CLIENT = 2
+CORES_PER_CLIENT = 1
+# It puts together chunks of 10 MiB out of reads of 64 KiB, and glibc gives that memory back to the kernel each time and asks for it
+# anew, page by page: a quarter of its processor time. 32 MiB is the most that all versions of glibc take; other libraries of C
+# do not look.
+_ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(128 << 20)}
 
 # The client takes no larger file over plain HTTP, only by Xet. Source: huggingface_hub 2.4.0, MAX_HTTP_DOWNLOAD_SIZE.
 LARGEST_PLAIN_BYTES = 50_000_000_000
@@ -76,7 +79,7 @@ class Call:
             told["HF_TOKEN"] = self.token
         if not is_xet_allowed:
             told["HF_HUB_DISABLE_XET"] = "1"
-        return {**basics, **own, **told, "PYTHONUNBUFFERED": "1"}
+        return {**basics, **own, **told, **_ALLOCATOR, "PYTHONUNBUFFERED": "1"}
 
 
 def shares(files: Sequence[File]) -> list[list[File]]:

@@ -21,6 +21,11 @@ export const SURVIVED_ERRORS: readonly SurvivedError[] = [
   once(/^Failed to import Triton kernels/, "vllm 0.10 to 0.33 fused_moe/config.py:36"),
   once(/^Cannot use FA version/, "vllm 0.8 to 0.33 v1/attention/backends/fa_utils.py:213"),
   once(/Skipping tactic /, "flashinfer autotuner.py"),
+  // At every start on a machine whose hard limit is below 65535.
+  once(
+    /^Found ulimit of \d+ and failed to automatically increase/,
+    "vllm 0.10 to 0.32 utils/system_utils.py:255",
+  ),
   once(/^mkdir -p failed for path/, "matplotlib __init__.py"),
   withTraceback(/^Failed to load plugin /, "vllm 0.6 to 0.33 plugins/__init__.py:72"),
   withTraceback(/falling back to disk loading/, "vllm 0.32.0 model_loader/weight_cache/ipc_loader.py:229"),

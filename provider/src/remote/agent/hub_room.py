@@ -31,7 +31,7 @@ def demand(snapshot: Snapshot, missing_bytes: int, title: str) -> None:
         f"need {short} bytes ({told_size(short)}) more ({told_size(MARGIN_BYTES)} stay free)",
         evidence="cached revisions that no server here uses: " + "; ".join([*told, *more]) if told else None,
         change="free space there, set model.cacheDir to a larger disk"
-        + (", or remove cached revisions that are not needed (evidence)" if told else ""),
+        + (", or remove cached revisions that are not needed" if told else ""),
         retryable=True,
     )
 

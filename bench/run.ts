@@ -1,4 +1,5 @@
 import { realVllm, standIn, type Candidate } from "./candidates.ts";
+import { measureDownload } from "./download.ts";
 import { measureFleet } from "./fleet.ts";
 import { measureEnding } from "./ending.ts";
 import { endOnInterruption } from "./interruption.ts";
@@ -8,7 +9,7 @@ import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
 
 /**
- * node bench/run.ts [stand-in] [real] [ends] [verbs] [refresh] [fleet] [--servers N] [--hosts N] [--delay MS] [--repetitions N]: prints Markdown. Without a part: all.
+ * node bench/run.ts [PART...] [--servers N] [--hosts N] [--delay MS] [--repetitions N] [--gigabytes N]: prints Markdown. Without a part: all.
  * Each part measures its peer in the same run.
  */
 
@@ -24,6 +25,8 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
       delayMilliseconds: option("delay", 50),
       repetitions: option("repetitions", 5),
     }),
+  download: () =>
+    measureDownload({ gigabytes: option("gigabytes", 4), repetitions: option("repetitions", 3) }),
   fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
 };
 

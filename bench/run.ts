@@ -4,6 +4,7 @@ import { measureFleet } from "./fleet.ts";
 import { measureEnding } from "./ending.ts";
 import { endOnInterruption } from "./interruption.ts";
 import { machineFacts } from "./machine.ts";
+import { measureOverlay } from "./overlay.ts";
 import { measureRefresh } from "./refresh.ts";
 import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
     }),
   download: () =>
     measureDownload({ gigabytes: option("gigabytes", 4), repetitions: option("repetitions", 3) }),
+  overlay: () => measureOverlay(option("repetitions", 20)),
   fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
 };
 

@@ -1,5 +1,6 @@
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { sizeText } from "../../provider/src/core/amount-text";
 import { TINY_LLAMA } from "../support/checkpoints";
 
 /** A checkpoint of 200 shards, 20 GB where the disk has room for it. The hub makes it while it sends; a host writes all of it. */
@@ -33,7 +34,7 @@ export function bigCheckpoint(free = freeBytes()): BigCheckpoint {
   const why =
     shardBytes === WHOLE_SHARD_BYTES
       ? ""
-      : ` (${gigabytes(free)} are free in ${tmpdir()}, ${gigabytes(needed)} are needed for ${gigabytes(SHARDS * WHOLE_SHARD_BYTES)})`;
+      : ` (${sizeText(free)} are free in ${tmpdir()}, ${sizeText(needed)} are needed for ${sizeText(SHARDS * WHOLE_SHARD_BYTES)})`;
   const revision = "d".repeat(40);
   return {
     repository: "org/big",
@@ -41,7 +42,7 @@ export function bigCheckpoint(free = freeBytes()): BigCheckpoint {
     shards: Array.from({ length: SHARDS }, (_, index) => shardName(index + 1)),
     shardBytes,
     bytes,
-    told: `${String(SHARDS)} shards, ${gigabytes(bytes)}${why}`,
+    told: `${String(SHARDS)} shards, ${sizeText(bytes)}${why}`,
     served: {
       revisions: [
         {
@@ -55,11 +56,6 @@ export function bigCheckpoint(free = freeBytes()): BigCheckpoint {
     },
     bytesPerSecond: Math.ceil(bytes / 80),
   };
-}
-
-/** Decimal, as disks are sold. */
-export function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function shardName(number: number): string {

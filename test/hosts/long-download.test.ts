@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sizeText } from "../../provider/src/core/amount-text";
 import { ensureHf } from "../../scripts/setup-hf.mjs";
 import { environmentFolders } from "../support/environment-folders";
 import { eventually } from "../support/eventually";
 import { freePort } from "../support/free-port";
 import { startModelHub, type ModelHub } from "../support/model-hub";
 import type { RunningPulumi } from "../support/pulumi-cli";
-import { bigCheckpoint, gigabytes } from "./big-checkpoint";
+import { bigCheckpoint } from "./big-checkpoint";
 import { DownloadSeen } from "./download-seen";
 import { declare, makeOneMachine, outputsOf, type OneMachine } from "./one-machine";
 
@@ -90,6 +91,7 @@ describe(`a checkpoint of ${checkpoint.told} that is cut ${String(CUTS)} times o
       place.machine.unplug();
       up.kill("SIGKILL");
       await up.result;
+      expect((await place.project.cancel()).code).toBe(0);
       await eventually("the client says something about it", () =>
         seen.clientsSaid().length > said ? true : null,
       );
@@ -100,7 +102,6 @@ describe(`a checkpoint of ${checkpoint.told} that is cut ${String(CUTS)} times o
         (await seen.sent()) > before + 2 * checkpoint.shardBytes ? true : null,
       );
       expect(seen.clients().map(({ pid }) => pid)).toEqual(clients);
-      expect((await place.project.cancel()).code).toBe(0);
     },
     LONGEST_SECONDS * 1000,
   );
@@ -176,7 +177,7 @@ describe(`a checkpoint of ${checkpoint.told} that is cut ${String(CUTS)} times o
     const files = (beyond / checkpoint.shardBytes).toFixed(2);
     const caught = cuts.map(({ underWay }) => underWay.length).join(", ");
     console.log(
-      `${checkpoint.told}: ${gigabytes(beyond)} came twice, ${files} shards of at most ${String(most)} (${String(CUTS)} cuts, ${String(streams)} streams; the cuts caught ${caught} files)`,
+      `${checkpoint.told}: ${sizeText(beyond)} came twice, ${files} shards of at most ${String(most)} (${String(CUTS)} cuts, ${String(streams)} streams; the cuts caught ${caught} files)`,
     );
     expect(beyond).toBeGreaterThanOrEqual(0);
     expect(beyond).toBeLessThan(most * checkpoint.shardBytes);

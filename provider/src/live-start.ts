@@ -1,4 +1,5 @@
 import type { VllmServerError } from "./core/errors";
+import { kvCacheDtypeOf } from "./core/kv-cache-granted";
 import { startProgress, type StartProgress } from "./core/log-phases";
 import type { ReadyRecord } from "./core/observed";
 import { progressText } from "./core/progress-text";
@@ -78,9 +79,10 @@ export class LiveStart {
 
   /** "ready in 312 s (131072 tokens, KV cache bfloat16)" */
   summary(ready: ReadyRecord): string {
+    const kvCacheDtype = kvCacheDtypeOf(ready);
     const facts = [
       ready.maxModelLen === null ? [] : [`${ready.maxModelLen.toLocaleString("en-US")} tokens`],
-      ready.cacheConfig["cache_dtype"] === undefined ? [] : [`KV cache ${ready.cacheConfig["cache_dtype"]}`],
+      kvCacheDtype === null ? [] : [`KV cache ${kvCacheDtype}`],
     ].flat();
     return `ready in ${String(Math.round(ready.startSeconds))} s${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
   }
@@ -134,6 +136,10 @@ function outcomeOf(wait: Exclude<WaitResult, { outcome: "ready" }>): FailedStart
     }
     case "wrong-answer":
       return { kind: "wrong-answer", detail: wait.detail };
+    case "kv-cache-dtype-lost": {
+      const { outcome: kind, wanted, dtype, evidence, place } = wait;
+      return { kind, wanted, dtype, evidence, place };
+    }
     default:
       return wait satisfies never;
   }

@@ -55,7 +55,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             ),
             "/metrics": (
                 200,
-                '# TYPE x gauge\nvllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n',
+                '# TYPE x gauge\nvllm:cache_config_info{block_size="16",cache_dtype="%s"} 1.0\n'
+                % ACT.get("cache_dtype", "auto"),
             ),
         }
         self.answer(*answers.get(self.path, (404, "")))

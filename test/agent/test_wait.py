@@ -13,6 +13,10 @@ from agent import records, run_record, wait
 from test.agent.acting import ActingCase, kill, wait_step
 
 STARTED = "INFO:     Application startup complete.\n"
+ENGINE = (
+    "(EngineCore pid=7) INFO [core.py:133] Initializing a V1 LLM engine (v0.32.0) with config: model='/models/tiny', "
+    "dtype=torch.bfloat16, max_seq_len=64, quantization=None, kv_cache_dtype=%s, device_config=cuda, seed=0\n"
+)
 TASKS = "(APIServer pid=1) INFO [entry.py:136] Supported tasks: ['%s']\n"
 
 
@@ -38,6 +42,7 @@ class ReadyTest(ActingCase):
                 "maxModelLen": 64,
                 "probe": "completion",
                 "cacheConfig": {"block_size": "16", "cache_dtype": "auto"},
+                "kvCacheDtype": "auto",
             },
             ready,
         )
@@ -145,6 +150,47 @@ class FailureTest(ActingCase):
             rival.bind(("127.0.0.1", self.port))
             rival.listen()
             self.assertEqual("timeout", self.wait(timeoutSeconds=1)["outcome"])
+
+
+class LostWishTest(ActingCase):
+    """The wished type of the KV cache, against what the server tells of it in each place."""
+
+    def test_what_the_engine_makes_of_auto_is_the_type_it_has(self) -> None:
+        self.start({"log": ENGINE % "auto" + STARTED, "listen": 0})
+        ready = self.wait(kvCacheDtypes=["bfloat16"])["ready"]
+        self.assertEqual("bfloat16", ready["kvCacheDtype"])
+        self.assertEqual("bfloat16", records.read_json(self.state() / "ready.json")["kvCacheDtype"])
+
+    def lost(self, act: dict[str, Any], wished: list[str]) -> tuple[str, str, str, str]:
+        self.start({"listen": 0, **act})
+        result = self.wait(kvCacheDtypes=wished)
+        self.assertEqual("kv-cache-dtype-lost", result["outcome"], result)
+        self.assertFalse((self.state() / "ready.json").exists(), "nobody takes it for a server that is ready")
+        return result["wanted"], result["dtype"], result["evidence"], result["place"]
+
+    def test_a_layer_that_takes_another_type_is_seen_though_config_and_metrics_have_the_wished_one(
+        self,
+    ) -> None:
+        layer = "(Worker pid=9) INFO [mla_attention.py:529] Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend.\n"
+        act = {"log": ENGINE % "bfloat16" + layer + STARTED, "cache_dtype": "bfloat16"}
+        told = "Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend"
+        self.assertEqual(
+            ("bfloat16", "fp8_ds_mla", told, "attention layer in its log"), self.lost(act, ["bfloat16"])
+        )
+
+    def test_an_engine_that_goes_by_the_model_is_no_quantized_one(self) -> None:
+        act = {"log": ENGINE % "auto" + STARTED}
+        self.assertEqual(
+            ("fp8", "bfloat16", "kv_cache_dtype=auto", "config of the engine in its log"),
+            self.lost(act, ["fp8", "fp8_e4m3"]),
+        )
+
+    def test_metrics_are_believed_where_the_log_tells_nothing(self) -> None:
+        act = {"log": STARTED, "cache_dtype": "fp8"}
+        self.assertEqual(
+            ("bfloat16", "fp8", 'vllm:cache_config_info{cache_dtype="fp8"}', "its /metrics"),
+            self.lost(act, ["bfloat16"]),
+        )
 
 
 class WrongAnswerTest(ActingCase):

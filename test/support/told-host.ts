@@ -13,6 +13,7 @@ export const PROVEN: ReadyRecord = {
   modelRoot: "/models/kimi",
   maxModelLen: 131072,
   cacheConfig: { cache_dtype: "bfloat16" },
+  kvCacheDtype: "bfloat16",
   probe: "completion",
 };
 
@@ -195,7 +196,12 @@ export class ToldHost implements HostAgent {
     const wait = { kind: "wait" as const, probe: "completion" as const, apiKey: null, fingerprint };
     return [
       { kind: "start", launch: this.#good },
-      { ...wait, timeoutSeconds: step.timeoutSeconds, fatalPatterns: step.fatalPatterns },
+      {
+        ...wait,
+        timeoutSeconds: step.timeoutSeconds,
+        fatalPatterns: step.fatalPatterns,
+        kvCacheDtypes: null,
+      },
     ];
   }
 

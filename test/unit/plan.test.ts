@@ -43,6 +43,7 @@ const wait: WaitStep = {
   fingerprint: "f00d",
   timeoutSeconds: 3600,
   fatalPatterns: ["boom"],
+  kvCacheDtypes: null,
 };
 const restart = [overlay, stop, start, wait];
 const planFor = (desired: Desired, server: Parameters<typeof observed>[0]): readonly unknown[] =>

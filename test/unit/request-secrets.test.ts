@@ -16,6 +16,7 @@ const wait: Step = {
   fingerprint: null,
   timeoutSeconds: 1,
   fatalPatterns: [],
+  kvCacheDtypes: null,
 };
 
 function secretsOf(...steps: readonly Step[]): readonly string[] {

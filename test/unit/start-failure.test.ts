@@ -46,6 +46,19 @@ describe("the error of a failed start", () => {
   log:    ssh gpu1 'tail -n 200 /3.log'
   a retry will not help`,
     ],
+    [
+      {
+        kind: "kv-cache-dtype-lost",
+        wanted: "bfloat16",
+        dtype: "fp8_ds_mla",
+        evidence: "Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend",
+        place: "attention layer in its log",
+      },
+      `Cannot start server "kimi" on gpu1: it answers, but keeps its KV cache in fp8_ds_mla, need bfloat16
+  proof:  Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend   (attention layer in its log)
+  change: kvCacheDtype: "auto" or "fp8_ds_mla" to have what this vLLM makes of the model here, or another vLLM
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
   ])("says for %j what was found, what to change and where the log is", (outcome, text) => {
     expect(failed(outcome).message).toBe(text);
   });

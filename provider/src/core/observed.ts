@@ -86,6 +86,8 @@ export const readyRecordSchema = z.object({
   maxModelLen: z.number().nullable(),
   /** vllm:cache_config_info of /metrics: cache_dtype, kv_cache_size_tokens, ... as text; {} where there is none. */
   cacheConfig: z.record(z.string(), z.string()),
+  /** What the KV cache is kept in, by all that the server tells; null: it does not, or an earlier version of this did not ask. */
+  kvCacheDtype: z.string().nullable().default(null),
   /** The probe that was answered: "completion", "embedding", ... */
   probe: z.string(),
 });

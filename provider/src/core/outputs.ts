@@ -1,4 +1,5 @@
 import { derivedOutputs } from "./derived-outputs";
+import { kvCacheDtypeOf } from "./kv-cache-granted";
 import { driftLine, type Drift } from "./drift";
 import type { JsonValue } from "./json";
 import type { Observed } from "./observed";
@@ -16,7 +17,7 @@ export function serverOutputs(spec: Spec, observed: Observed, drift: readonly Dr
     modelPath: server.launch?.modelPath ?? null,
     configHash: server.launch?.fingerprint ?? null,
     vllmVersion: server.launch?.vllmVersion ?? installedVersion(observed),
-    resolvedKvCacheDtype: ready?.cacheConfig["cache_dtype"] ?? null,
+    resolvedKvCacheDtype: kvCacheDtypeOf(ready),
     maxModelLen: ready?.maxModelLen ?? null,
     gpuUuids: server.launch?.gpuUuids ?? [],
     logPath: server.logPath,

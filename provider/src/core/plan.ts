@@ -1,5 +1,6 @@
 import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
+import { grantedKvDtypes } from "./kv-cache-granted";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
 import type { ProvisionStep } from "./provision";
 import type { ManagerWish, Spec } from "./spec";
@@ -129,5 +130,6 @@ function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]
     fingerprint: answersFingerprint ? desired.launch.fingerprint : null,
     timeoutSeconds: spec.timeouts.ready,
     fatalPatterns,
+    kvCacheDtypes: grantedKvDtypes(spec.kvCacheDtype),
   };
 }

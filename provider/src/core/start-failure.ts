@@ -17,7 +17,14 @@ export interface FailedStart {
         readonly unanswered: string | null;
       }
     | { readonly kind: "port-lost"; readonly winner: string }
-    | { readonly kind: "wrong-answer"; readonly detail: string };
+    | { readonly kind: "wrong-answer"; readonly detail: string }
+    | {
+        readonly kind: "kv-cache-dtype-lost";
+        readonly wanted: string;
+        readonly dtype: string;
+        readonly evidence: string;
+        readonly place: string;
+      };
   /** The log of this start and of no other. */
   readonly log: string;
   readonly port: number;
@@ -65,6 +72,17 @@ export function startFailure(failed: FailedStart): VllmServerError {
         code: "START_FAILED",
         summary: `Cannot start ${server}: it answers, but not as declared: ${outcome.detail}`,
         change: "readiness.probe, engine.servedModelName or the model, as the answer says",
+        logCommand,
+        retryable: false,
+      });
+    case "kv-cache-dtype-lost":
+      return new VllmServerError({
+        code: "KV_CACHE_DTYPE_LOST",
+        summary: `Cannot start ${server}: it answers, but keeps its KV cache in ${outcome.dtype}, need ${outcome.wanted}`,
+        evidence: outcome.evidence,
+        evidencePlace: outcome.place,
+        change: `kvCacheDtype: "auto" or ${JSON.stringify(outcome.dtype)} to have what this vLLM makes of the model here, or another vLLM`,
+        path: "kvCacheDtype",
         logCommand,
         retryable: false,
       });

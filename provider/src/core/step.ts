@@ -153,6 +153,8 @@ export interface WaitStep {
   readonly timeoutSeconds: number;
   /** Python regular expressions; a log line that matches one ends the wait as "fatal". */
   readonly fatalPatterns: readonly string[];
+  /** Types that the KV cache may turn out to have, the wished one first; null: any. */
+  readonly kvCacheDtypes: readonly string[] | null;
 }
 
 /**

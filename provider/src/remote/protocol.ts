@@ -78,6 +78,15 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
   }),
   /** It answers, but not what was declared: wrong name, wrong root, wrong fingerprint, or the probe was refused. */
   z.object({ outcome: z.literal("wrong-answer"), detail: z.string() }),
+  /** It answers, with another KV cache than the wished one, and said nothing of it before. */
+  z.object({
+    outcome: z.literal("kv-cache-dtype-lost"),
+    wanted: z.string(),
+    dtype: z.string(),
+    evidence: z.string(),
+    /** Where that was told. */
+    place: z.string(),
+  }),
 ]);
 export type WaitResult = z.infer<typeof waitResultSchema>;
 

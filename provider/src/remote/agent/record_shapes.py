@@ -90,5 +90,6 @@ READY: Mapping[str, Shape] = {
     "modelRoot": optional(text),
     "maxModelLen": optional(whole),
     "cacheConfig": by_name(text),
+    "kvCacheDtype": optional(text),
     "probe": text,
 }

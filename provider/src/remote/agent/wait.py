@@ -9,6 +9,7 @@ from typing import Any, Optional
 from agent import (
     drift_process,
     events,
+    kv_truth,
     logs,
     paths,
     probe,
@@ -61,6 +62,7 @@ class _Wait:
         self.fatal = [re.compile(pattern, re.MULTILINE) for pattern in step["fatalPatterns"]]
         self.port = PortWatch(launch["listen"]["address"], launch["listen"]["port"])
         self.tasks: Optional[set[str]] = None
+        self.kv_cache = kv_truth.KvTruth()
         self.prover: Optional[Prover] = None
         self.began = time.monotonic()
 
@@ -97,7 +99,7 @@ class _Wait:
         elif self.prover.refusal is not None:
             return {"outcome": "wrong-answer", "detail": self.prover.refusal}
         elif self.prover.proven is not None:
-            return {"outcome": "ready", "ready": self._ready(self.prover.proven)}
+            return self._proven(self.prover.proven)
         waited = time.monotonic() - self.began
         if waited >= self.step["timeoutSeconds"]:
             return {
@@ -119,6 +121,7 @@ class _Wait:
         for line in lines:
             self.port.hear(line)
             self.tasks = probe.tasks_in(line) or self.tasks
+            self.kv_cache.hear(line)
             if is_suspect and any(pattern.search(line) for pattern in self.fatal):
                 return line
         return None
@@ -161,6 +164,20 @@ class _Wait:
             fingerprint=self.step["fingerprint"],
             tasks=self.tasks,
         )
+
+    def _proven(self, proven: dict[str, Any]) -> dict[str, Any]:
+        # What was printed before it answered.
+        fatal_line = self._hear(self.tail.poll())
+        if fatal_line is not None:
+            return {"outcome": "fatal", "line": fatal_line}
+        places = self.kv_cache.places(proven["cacheConfig"])
+        wanted = self.step.get("kvCacheDtypes")
+        lost = kv_truth.lost(places, wanted)
+        if wanted is not None and lost is not None:
+            found = {"dtype": lost.dtype, "evidence": lost.evidence, "place": lost.place}
+            return {"outcome": "kv-cache-dtype-lost", "wanted": wanted[0], **found}
+        ready = self._ready({**proven, "kvCacheDtype": kv_truth.dtype_of(places)})
+        return {"outcome": "ready", "ready": ready}
 
     def _ready(self, proven: dict[str, Any]) -> dict[str, Any]:
         ready = {

@@ -22,6 +22,8 @@ class Settings:
     shards: int
     platform: str
     fp8_kv: str
+    #: Attention layers take the one KV cache format that they know, whatever was wished.
+    sparse_mla: bool
     gpu_state: str | None
     #: While this file exists, no weights are loaded.
     hold: str | None
@@ -46,6 +48,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         shards=int(environment.get("STAND_IN_SHARDS", "8")),
         platform=environment.get("STAND_IN_PLATFORM", platform),
         fp8_kv=environment.get("STAND_IN_FP8_KV", "unsupported"),
+        sparse_mla="STAND_IN_SPARSE_MLA" in environment,
         gpu_state=environment.get("STAND_IN_GPU_STATE"),
         hold=environment.get("STAND_IN_HOLD"),
         hold_tokens=environment.get("STAND_IN_HOLD_TOKENS"),

@@ -83,6 +83,19 @@ class HubFaultsTest(unittest.TestCase):
         wrong = get(self.text)[2]
         self.assertEqual([at for at in range(10) if right[at] != wrong[at]], [3])
 
+    def test_a_short_file_and_a_swapped_one_are_told_as_they_are_sent(self):
+        config = {"a": "0123456789", "b": "xy"}
+        with Hub({"repositories": {"org/n": {"revisions": [{"files": config}]}}}) as hub:
+            place = hub.url + "/org/n/resolve/main/a"
+            etag = get(place)[1]["ETag"]
+            hub.faults.set([{"kind": "short", "file": "a", "toBytes": 4, "times": 1}])
+            with urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=10) as head:
+                self.assertEqual((head.headers["Content-Length"], head.headers["ETag"]), ("4", etag))
+            self.assertEqual([get(place)[2], get(place)[2]], [b"0123", b"0123456789"])
+            hub.faults.set([{"kind": "swap", "file": "a", "other": "b", "times": 1}])
+            found = get(place)
+            self.assertEqual((found[2], found[1]["ETag"]), (b"xy", etag))
+
     def test_a_throttle_holds_for_all_responses_together(self):
         self.hub.faults.set([{"kind": "throttle", "bytesPerSecond": 2 * SIZE}])
         begin = time.monotonic()

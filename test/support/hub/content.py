@@ -74,6 +74,17 @@ class OnDisk(Content):
             return file.read(length)
 
 
+class Short(Content):
+    """The start of another one."""
+
+    def __init__(self, whole, size_bytes):
+        super().__init__(min(size_bytes, whole.size_bytes))
+        self._whole = whole
+
+    def read(self, offset, length):
+        return self._whole.read(offset, min(length, self.size_bytes - offset))
+
+
 def safetensors(size_bytes, tensor="weight", name=""):
     """A whole safetensors file of that size: one tensor of zeros from the end of the header to the end of the file.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Optional
 
-KINDS = ("throttle", "cut", "stall", "corrupt", "status", "html")
+KINDS = ("throttle", "cut", "stall", "corrupt", "short", "swap", "status", "html")
 
 
 @dataclass
@@ -22,6 +22,10 @@ class Fault:
     afterBytes: int = 0
     # corrupt: this byte of the file is another one.
     atByte: int = 0
+    # short: of so many bytes, and said to be.
+    toBytes: int = 0
+    # swap: the content of that file of the revision is sent.
+    other: str = ""
     # throttle: of all responses together.
     bytesPerSecond: int = 0
     # status: the answer, with Retry-After where it is given.
@@ -64,6 +68,11 @@ class Faults:
             if fault is not None and fault.times is not None:
                 fault.times -= 1
             return fault
+
+    def look(self, kind, file):
+        """The same without counting."""
+        with self._lock:
+            return self._find(kind, file, "")
 
     def is_on(self, fault):
         with self._lock:

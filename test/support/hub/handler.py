@@ -4,9 +4,10 @@ import http.server
 import json
 import re
 import socket
+from dataclasses import replace
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from . import access, body, listings
+from . import access, body, content, listings
 
 _NAME = r"(?P<repo>[^/]+(?:/[^/]+)?)"
 _ROUTES = [
@@ -103,8 +104,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._reply(302, {}, headers)
 
     def _send_file(self, repository_name, revision, file):
+        etag = file.etag()
+        file = self._delivered(revision, file)
         size_bytes = file.size_bytes
-        headers = {"ETag": f'"{file.etag()}"', "X-Repo-Commit": revision.sha, "Accept-Ranges": "bytes"}
+        headers = {"ETag": f'"{etag}"', "X-Repo-Commit": revision.sha, "Accept-Ranges": "bytes"}
         try:
             asked = body.asked_range(self.headers.get("Range"), size_bytes)
         except ValueError:
@@ -121,6 +124,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             with self.hub.counts.stream():
                 body.send(self.connection, self.hub, repository_name, file, start, end)
+
+    def _delivered(self, revision, file):
+        """The file with what is sent in its place; a HEAD tells of it and does not use it up."""
+        find = self.hub.faults.look if self.command == "HEAD" else self.hub.faults.take
+        swap = find("swap", file.path)
+        sent = file.content if swap is None else revision.files[swap.other].content
+        short = find("short", file.path)
+        return replace(file, content=sent if short is None else content.Short(sent, short.toBytes))
 
     def _asked_paths(self):
         text = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()

@@ -36,7 +36,7 @@ export function agentHost(
   for (const made of [home, bin]) mkdirSync(made);
   for (const program of programs) symlinkSync(program, join(bin, basename(program)));
   const lines = Object.entries({ PATH: `${bin}:/usr/bin:/bin`, ...login });
-  writeFileSync(join(home, ".profile"), lines.map(([name, text]) => `export ${name}='${text}'\n`).join(""));
+  writeFileSync(join(home, ".profile"), lines.map(([name, text]) => `export ${name}="${text}"\n`).join(""));
   return {
     home,
     apply: (step) => apply(home, step),

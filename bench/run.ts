@@ -2,6 +2,7 @@ import { realVllm, standIn, type Candidate } from "./candidates.ts";
 import { measureDownload } from "./download.ts";
 import { measureFleet } from "./fleet.ts";
 import { measureEnding } from "./ending.ts";
+import { measureInstall } from "./install.ts";
 import { endOnInterruption } from "./interruption.ts";
 import { machineFacts } from "./machine.ts";
 import { measureOverlay } from "./overlay.ts";
@@ -10,7 +11,7 @@ import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
 
 /**
- * node bench/run.ts [PART...] [--servers N] [--hosts N] [--delay MS] [--repetitions N] [--gigabytes N]: prints Markdown. Without a part: all.
+ * node bench/run.ts [PART...] [--servers N] [--hosts N] [--delay MS] [--repetitions N] [--gigabytes N] [--megabytes N]: prints Markdown. Without a part: all.
  * Each part measures its peer in the same run.
  */
 
@@ -29,6 +30,8 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   download: () =>
     measureDownload({ gigabytes: option("gigabytes", 4), repetitions: option("repetitions", 3) }),
   overlay: () => measureOverlay(option("repetitions", 20)),
+  install: () =>
+    measureInstall({ megabytes: option("megabytes", 1000), repetitions: option("repetitions", 5) }),
   fleet: () => measureFleet({ servers: option("servers", 200), hosts: option("hosts", 20) }),
 };
 

@@ -8,8 +8,10 @@ CONFIG.json, everything optional:
      "packages": [{"kind": "vllm" | "stand-in-vllm", "version": "0.32.0", "requires": ["torch"]},
                   {"kind": "torch", "version": "2.13.0", "cuda": "13.0", "architectures": ["sm_90", "compute_90"]},
                   {"kind": "uv", "version": "0.13.9", "program": "/path/of/uv"},
-                  {"kind": "empty", "name": "huggingface_hub", "version": "2.4.0"}],
+                  {"kind": "empty", "name": "huggingface_hub", "version": "2.4.0", "files": 100, "fileBytes": 10000}],
      "wheels": ["/path/of/a/wheel.whl"]}
+
+Each package can have "paddingBytes": one more file, which makes it large.
 
 Prints {"url": ...} once it serves. Each line on stdin is {"bytesPerSecond"?, "cutAfterBytes"?, "cuts"?, "status"?}: a change of
 what goes wrong; the answer is {"requests": {path: count}}. The end of stdin ends it.
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,10 @@ from package_server.wheel import Wheel
 
 
 def _wheel(package: dict[str, Any]) -> Wheel:
+    return replace(_made(package), padding_bytes=package.get("paddingBytes", 0))
+
+
+def _made(package: dict[str, Any]) -> Wheel:
     kind = package["kind"]
     if kind == "torch":
         return catalog.torch(
@@ -37,8 +44,10 @@ def _wheel(package: dict[str, Any]) -> Wheel:
     if kind == "uv":
         return catalog.uv(package["version"], Path(package["program"]))
     if kind == "empty":
-        module = f"{package['name'].replace('-', '_')}/__init__.py"
-        return Wheel(package["name"], package["version"], {module: b""})
+        module = package["name"].replace("-", "_")
+        text = b"# " + b"x" * (package.get("fileBytes", 0) - 3) + b"\n"
+        parts = {f"{module}/part_{number}.py": text for number in range(package.get("files", 0))}
+        return Wheel(package["name"], package["version"], {f"{module}/__init__.py": b"", **parts})
     make = catalog.stand_in_vllm if kind == "stand-in-vllm" else catalog.vllm
     return make(package["version"], package.get("requires", ("torch",)))
 

@@ -38,6 +38,8 @@ class Index:
         self.lock = threading.Lock()
         # Name -> file name -> (content, METADATA).
         self.files: dict[str, dict[str, tuple[bytes, bytes]]] = {}
+        # Of a content that may be large, by its file name.
+        self.digests: dict[str, str] = {}
         for wheel in wheels:
             self.add(wheel)
 
@@ -47,6 +49,7 @@ class Index:
     def add_file(self, name: str, file_name: str, content: bytes, metadata: bytes = b"") -> None:
         """A wheel that exists, the real one of uv for example."""
         self.files.setdefault(normalized(name), {})[file_name] = (content, metadata)
+        self.digests[file_name] = hashlib.sha256(content).hexdigest()
 
     def count(self, path: str) -> None:
         with self.lock:
@@ -70,8 +73,7 @@ class Index:
             return None
         entries: list[dict[str, object]] = []
         for file_name, (content, metadata) in found.items():
-            digest = hashlib.sha256(content).hexdigest()
-            told = "0" * 64 if file_name in self.faults.wrong_hash else digest
+            told = "0" * 64 if file_name in self.faults.wrong_hash else self.digests[file_name]
             core = {"sha256": hashlib.sha256(metadata).hexdigest()} if metadata else False
             entries.append(
                 {

@@ -57,6 +57,8 @@ CASES = [
         ["consolidated-00001-of-00002.safetensors", "consolidated.safetensors.index.json"],
     ),
     ("Mistral's copy, wanted", "mistral", MISTRAL, SHARDS),
+    ("Mistral's copy, by its config", "auto:mistral", MISTRAL, SHARDS),
+    ("Mistral's config beside plain weights", "auto:mistral", [*SHARDS, "params.json"], []),
     ("Mistral's alone", None, MISTRAL, []),
     ("Mistral's alone as safetensors", "safetensors", MISTRAL, []),
     ("Mistral's in a folder", None, SHARDS, ["extra/consolidated.safetensors"]),

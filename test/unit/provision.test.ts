@@ -60,6 +60,17 @@ describe("what a start is made of", () => {
     ]);
   });
 
+  it.each([
+    [{ configFormat: "mistral" }, "auto:mistral"],
+    [{ configFormat: "mistral", loadFormat: "Auto" }, "auto:mistral"],
+    [{ configFormat: "mistral", loadFormat: "safetensors" }, "safetensors"],
+    [{ configFormat: "hf" }, null],
+    [{ configFormat: "hf", loadFormat: "mistral" }, "mistral"],
+  ])("chooses weights that go with the config: %j", (engine, loadFormat) => {
+    const { fetch } = provision(spec({ model: hubModel({}), engine }), owner.urn, null);
+    expect(fetch.checkpoint.loadFormat).toBe(loadFormat);
+  });
+
   it("says beside which vllm the hub's client may stand", () => {
     const declared = spec({ vllm: { kind: "executable", executable: "/opt/vllm/bin/vllm" } });
     expect(provision(declared, owner.urn, null).fetch.executable).toBe("/opt/vllm/bin/vllm");

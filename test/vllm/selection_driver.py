@@ -35,7 +35,8 @@ def lay_out(folder, paths):
 def read_by_vllm(paths, load_format):
     with tempfile.TemporaryDirectory() as folder:
         lay_out(folder, paths)
-        loader = DefaultModelLoader(LoadConfig(load_format=load_format or "auto"))
+        # "auto:mistral" is auto to vLLM.
+        loader = DefaultModelLoader(LoadConfig(load_format=(load_format or "auto").partition(":")[0]))
         try:
             found = loader._prepare_weights(folder, None, None, True, None)[1]
         except (RuntimeError, FileNotFoundError) as error:

@@ -69,7 +69,16 @@ function hubCheckpoint(spec: Spec, model: HubModel, urn: string, resolved: strin
   };
 }
 
+/**
+ * vLLM's "auto" takes Mistral's layout of the weights wherever it sees one, whatever the format of the config. It is left out of a download
+ * beside plain weights, unless the config is to be Mistral's: that describes the layers as Mistral's layout names them.
+ * Source: vLLM 0.32.0, model_loader/default_loader.py _prepare_weights, transformers_utils/config.py MistralConfigParser.
+ */
+const AUTO_OF_MISTRAL = "auto:mistral";
+
 function loadFormatOf({ engine }: Spec): string | null {
-  const format = engine["loadFormat"];
-  return typeof format === "string" ? format : null;
+  const { loadFormat, configFormat } = engine;
+  const isAuto = typeof loadFormat !== "string" || loadFormat.toLowerCase() === "auto";
+  if (isAuto && configFormat === "mistral") return AUTO_OF_MISTRAL;
+  return typeof loadFormat === "string" ? loadFormat : null;
 }

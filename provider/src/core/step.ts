@@ -64,7 +64,7 @@ export interface HubCheckpoint extends Omit<HubModel, "kind"> {
   readonly key: string;
   /** 40 hex digits that it was resolved to before; null: not yet, or declared anew. */
   readonly resolved: string | null;
-  /** engine.loadFormat; null: vLLM's own default. */
+  /** engine.loadFormat; "auto:mistral": vLLM's own choice with a config of Mistral's; null: vLLM's own default. */
   readonly loadFormat: string | null;
   /** Without a byte for so long a download is begun anew. */
   readonly stallSeconds: number;

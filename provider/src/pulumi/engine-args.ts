@@ -61,7 +61,10 @@ export interface EngineArgs {
   readonly tokenizer?: Input<string> | undefined;
   /** "auto", "hf", "slow", "mistral", ... Default "auto". */
   readonly tokenizerMode?: Input<string> | undefined;
-  /** Format of the model's config: "auto", "hf", "mistral". Default "auto". */
+  /**
+   * Format of the model's config: "auto", "hf", "mistral" (params.json). With "mistral" the weights of that layout, consolidated*.safetensors,
+   * are downloaded where a repository has both and loadFormat does not say otherwise. Default "auto".
+   */
   readonly configFormat?: Input<string> | undefined;
   /** What the model is for: "auto", "generate", "pooling", "draft". Default "auto". */
   readonly runner?: Input<string> | undefined;

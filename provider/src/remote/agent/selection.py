@@ -81,7 +81,7 @@ def demand_weights(
             f"Cannot serve {repo} with load format {load_format or 'auto'}: it has no weights of that kind, "
             f"need {' or '.join(known.families)}",
             evidence=_left_out(selection),
-            change="set model.include to the files that are to be loaded and engineArgs.loadFormat to what reads them, "
+            change="set model.include to the files that are to be loaded and engine.loadFormat to what reads them, "
             "or take a repository with safetensors",
         )
     sets = {shard_set(file.path) for file in selection.files if file.path.endswith(".gguf")}

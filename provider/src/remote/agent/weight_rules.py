@@ -40,6 +40,8 @@ _SAFETENSORS = Format(("safetensors", "consolidated"), True, _DEFAULT)
 # By loadFormat. Source of the names: model_executor/model_loader/__init__.py, LoadFormats.
 FORMATS = {
     "auto": _AUTO,
+    # Of ours, no name of vLLM's: auto with the config of Mistral's layout, whose weights vLLM takes first then.
+    "auto:mistral": _AUTO._replace(families=("consolidated", "safetensors", "bin", "pt")),
     "hf": _AUTO,
     "safetensors": _SAFETENSORS,
     "fastsafetensors": _SAFETENSORS,

@@ -58,7 +58,11 @@ function check(_olds: Wire, news: Wire): CheckResult {
   if (untold.length > 0) return { inputs: news, failures: [{ property: "", reason: untoldReason(untold) }] };
   if (!parsed.unknowns.some((path) => pathsOverlap(path, "onDelete"))) noteWish(urn, parsed.spec.onDelete);
   return {
-    inputs: { ...news, ...derivedOutputsKnown(parsed.spec, parsed.unknowns), ...reachedInputs() },
+    inputs: {
+      ...withoutPlaceholders(news),
+      ...derivedOutputsKnown(parsed.spec, parsed.unknowns),
+      ...reachedInputs(),
+    },
     failures: [],
   };
 }

@@ -41,10 +41,21 @@ test("check adds the outputs that follow from the inputs, the status an update r
       baseUrl: "http://127.0.0.1:8000/v1",
       servedModelName: "kimi",
       tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+      modelRevision: null,
       status: "ready",
     },
     failures: [],
   });
+});
+
+test("check tells the commit that is declared, and of a branch nothing, whatever is marked secret", async () => {
+  const commit = "0123456789abcdef0123456789abcdef01234567";
+  const pinned = await provider.check({}, { ...declared, model: `org/m@${commit}` });
+  expect(pinned.inputs).toMatchObject({ modelRevision: commit });
+  const moving = await provider.check({}, { ...declared, model: { repo: "org/m", revision: "main" } });
+  expect(moving.inputs).not.toHaveProperty("modelRevision");
+  const marked = { ...declared, model: "org/m@main", modelRevision: null, __secrets: ["model"] };
+  expect((await provider.check({}, marked)).inputs).not.toHaveProperty("modelRevision");
 });
 
 test("check lets values pass that are not known yet, at any depth", async () => {
@@ -58,6 +69,7 @@ test("check lets values pass that are not known yet, at any depth", async () => 
     baseUrl: "http://127.0.0.1:8000/v1",
     servedModelName: UNKNOWN,
     tunnelCommand: UNKNOWN,
+    modelRevision: null,
     status: "ready",
   };
   expect(await provider.check({}, news)).toEqual({ inputs: { ...news, ...derived }, failures: [] });

@@ -12,6 +12,7 @@ describe("outputs that follow from the inputs", () => {
       baseUrl: "http://127.0.0.1:8000/v1",
       servedModelName: "kimi",
       tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 gpu1",
+      modelRevision: null,
     });
   });
 
@@ -59,9 +60,18 @@ describe("the same in a preview", () => {
     ["host.host", { tunnelCommand: unknown }],
     ["host", { tunnelCommand: unknown }],
     ["listen.port", { url: unknown, baseUrl: unknown, tunnelCommand: unknown }],
-    ["model", { servedModelName: unknown }],
+    ["model", { servedModelName: unknown, modelRevision: unknown }],
     ["engine.servedModelName[0]", { servedModelName: unknown }],
-    ["", { url: unknown, baseUrl: unknown, servedModelName: unknown, tunnelCommand: unknown }],
+    [
+      "",
+      {
+        url: unknown,
+        baseUrl: unknown,
+        servedModelName: unknown,
+        tunnelCommand: unknown,
+        modelRevision: unknown,
+      },
+    ],
   ])("leaves unknown only what follows from the unknown input %j", (path, outputs) => {
     expect(derivedOutputsKnown(spec(), [path])).toEqual({ ...all, ...outputs });
   });
@@ -76,9 +86,22 @@ describe("the same in a preview", () => {
   it("names a model of a hub by its repository, and needs nothing else of it", () => {
     const declared = spec({ model: hubModel({ revision: "main" }) });
     expect(derivedOutputs(declared).servedModelName).toBe("nvidia/kimi");
-    const name = (unknown: string): string | null => derivedOutputsKnown(declared, [unknown]).servedModelName;
+    const name = (unknown: string): unknown => derivedOutputsKnown(declared, [unknown]).servedModelName;
     expect([name("model.revision"), name("model.token")]).toEqual(["nvidia/kimi", "nvidia/kimi"]);
     expect([name("model.repo"), name("model")]).toEqual([UNKNOWN_VALUE, UNKNOWN_VALUE]);
+  });
+
+  it("knows the commit that is declared, and nothing of a branch", () => {
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    const pinned = spec({ model: hubModel({ revision: commit }) });
+    expect(derivedOutputs(pinned).modelRevision).toBe(commit);
+    const revision = (unknown: string): unknown => derivedOutputsKnown(pinned, [unknown]).modelRevision;
+    expect([revision("model.token"), revision("model.cacheDir")]).toEqual([commit, commit]);
+    expect([revision("model.revision"), revision("model.repo")]).toEqual([unknown, unknown]);
+    for (const moving of ["main", null])
+      expect(derivedOutputs(spec({ model: hubModel({ revision: moving }) }))).not.toHaveProperty(
+        "modelRevision",
+      );
   });
 
   it("needs no path for a name that is given", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
+import type { Observed } from "../../provider/src/core/observed";
 import { serverOutputs, toWire } from "../../provider/src/core/outputs";
-import { launch, observed, runningServer, spec } from "../support/host-facts";
+import { hubModel, launch, observed, runningServer, spec } from "../support/host-facts";
 
 const absence = [{ path: ["status"], found: "absent", words: "gone", repair: "start" }] as const;
 const desired: Desired = { launch, overlay: null, warnings: [] };
@@ -33,6 +34,27 @@ describe("outputs", () => {
       serviceName: null,
       startsOnBoot: false,
     });
+  });
+
+  it("tell the commit that is declared before it is there, and that of a branch once it is", () => {
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    const seen = {
+      found: true,
+      path: "/m",
+      files: {},
+      weightFiles: 1,
+      weightBytes: 1,
+      revision: commit,
+    } as const;
+    const found = observed({ checkpoint: seen });
+    const missing = observed({ checkpoint: { found: false, path: "org/m", reason: "not yet" } });
+    const told = (revision: string, host: Observed): unknown =>
+      serverOutputs(spec({ model: hubModel({ revision }) }), host, []).modelRevision;
+    expect([told(commit, missing), told("main", found), told("main", missing)]).toEqual([
+      commit,
+      commit,
+      null,
+    ]);
   });
 
   it("of a host where nothing is are null, never undefined", () => {

@@ -1,8 +1,8 @@
 import { isLoopback } from "./identity";
 import { pathsOverlap } from "./input-path";
 import { UNKNOWN_VALUE } from "./input-unknowns";
-import { modelName } from "./model-source";
-import type { Spec } from "./spec";
+import { isCommit, modelName } from "./model-source";
+import type { ModelSpec, Spec } from "./spec";
 import { bracketed, tunnelCommand } from "./ssh-command";
 
 /** Outputs that follow from the inputs alone, so a preview knows them. */
@@ -15,9 +15,17 @@ export interface DerivedOutputs {
   readonly servedModelName: string;
   /** Opens the way to a server on loopback; null: it can be reached without. */
   readonly tunnelCommand: string | null;
+  /** The commit that is declared; null: a folder. Left out where a branch or a tag is declared: only the hub knows. */
+  readonly modelRevision?: string | null;
 }
 
-export const DERIVED_OUTPUTS = ["url", "baseUrl", "servedModelName", "tunnelCommand"] as const;
+export const DERIVED_OUTPUTS = [
+  "url",
+  "baseUrl",
+  "servedModelName",
+  "tunnelCommand",
+  "modelRevision",
+] as const;
 
 export function isDerivedOutput(name: string): boolean {
   return DERIVED_OUTPUTS.some((output) => output === name);
@@ -32,7 +40,13 @@ export function derivedOutputs(spec: Spec): DerivedOutputs {
     baseUrl: `${url}/v1`,
     servedModelName: servedModelNames(spec)[0] ?? "",
     tunnelCommand: isLocal ? tunnelCommand(spec.host, address, port) : null,
+    ...declaredRevision(spec.model),
   };
+}
+
+function declaredRevision(model: ModelSpec): Pick<DerivedOutputs, "modelRevision"> {
+  if (model.kind === "local") return { modelRevision: null };
+  return isCommit(model.revision) ? { modelRevision: model.revision } : {};
 }
 
 /** The inputs that say which model, whichever of them is given. */
@@ -50,6 +64,7 @@ export function derivedSources(
     baseUrl: urlFrom,
     servedModelName: ["engine.servedModelName", ...(hasServedName ? [] : MODEL_PLACES)],
     tunnelCommand: ["listen", "host"],
+    modelRevision: ["model.revision", ...MODEL_PLACES],
   };
 }
 
@@ -57,19 +72,12 @@ export function derivedSources(
 export function derivedOutputsKnown(
   spec: Spec,
   unknowns: readonly string[],
-): Readonly<Record<keyof DerivedOutputs, string | null>> {
+): Readonly<Partial<Record<keyof DerivedOutputs, string | null>>> {
   const from = derivedSources(spec.listen.address, "servedModelName" in spec.engine);
-  const outputs = derivedOutputs(spec);
-  const known = (name: keyof DerivedOutputs): string | null =>
-    from[name].some((path) => unknowns.some((unknown) => pathsOverlap(unknown, path)))
-      ? UNKNOWN_VALUE
-      : outputs[name];
-  return {
-    url: known("url"),
-    baseUrl: known("baseUrl"),
-    servedModelName: known("servedModelName"),
-    tunnelCommand: known("tunnelCommand"),
-  };
+  const isUnknown = (name: keyof DerivedOutputs): boolean =>
+    from[name].some((path) => unknowns.some((unknown) => pathsOverlap(unknown, path)));
+  const unknown = DERIVED_OUTPUTS.filter(isUnknown).map((name) => [name, UNKNOWN_VALUE] as const);
+  return { ...derivedOutputs(spec), ...Object.fromEntries(unknown) };
 }
 
 /** Names of the model in requests; without a name of its own the last part of its path, or the repository. */

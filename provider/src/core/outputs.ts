@@ -11,9 +11,10 @@ export function serverOutputs(spec: Spec, observed: Observed, drift: readonly Dr
   const { server } = observed;
   // After an automatic restart it is the proof of an earlier process of the same launch.
   const { ready } = server;
+  const found = observed.checkpoint?.found === true ? (observed.checkpoint.revision ?? null) : null;
   return {
+    modelRevision: found,
     ...derivedOutputs(spec),
-    modelRevision: observed.checkpoint?.found === true ? (observed.checkpoint.revision ?? null) : null,
     modelPath: server.launch?.modelPath ?? null,
     configHash: server.launch?.fingerprint ?? null,
     vllmVersion: server.launch?.vllmVersion ?? installedVersion(observed),

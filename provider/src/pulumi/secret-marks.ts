@@ -18,6 +18,7 @@ export function secretMarkInputs(args: VllmServerArgs): Inputs {
     baseUrl: placeholder("baseUrl"),
     servedModelName: placeholder("servedModelName"),
     tunnelCommand: placeholder("tunnelCommand"),
+    modelRevision: placeholder("modelRevision"),
   };
 }
 

@@ -50,7 +50,10 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly servedModelName: Output<string>;
   /** The ssh command that brings a loopback port to this machine; null where the server listens elsewhere. Known in preview. */
   declare readonly tunnelCommand: Output<string | null>;
-  /** Commit of a model that comes from a hub, 40 hex digits. A branch or tag is resolved once and stays there until `model` changes. */
+  /**
+   * Commit of a model that comes from a hub, 40 hex digits. A branch or tag is resolved once and stays there until `model` changes; a commit
+   * that is declared is known in preview.
+   */
   declare readonly modelRevision: Output<string | null>;
   /** Folder on the host that vLLM serves: the checkpoint, or the copy with changed config files. */
   declare readonly modelPath: Output<string | null>;

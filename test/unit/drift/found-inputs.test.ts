@@ -64,6 +64,13 @@ describe("foundInputs", () => {
     });
     expect(outputs.engine).toEqual({ maxModelLen: 8192, dtype: "auto" });
   });
+
+  it("have the commit that is declared, and not the one that a branch was resolved to", () => {
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    const of = (model: string): unknown =>
+      foundInputs({ host: "gpu1", model, modelRevision: commit }, [])["modelRevision"];
+    expect([of(`org/m@${commit}`), of("org/m@main"), of("org/m")]).toEqual([commit, undefined, undefined]);
+  });
 });
 
 describe("recorded drift", () => {

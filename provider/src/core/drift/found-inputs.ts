@@ -1,8 +1,9 @@
-import { DERIVED_OUTPUTS } from "../derived-outputs";
+import { DERIVED_OUTPUTS, derivedOutputs } from "../derived-outputs";
 import { isMembers } from "../input-json";
 import type { InputPath } from "../input-path";
 import { INPUT_NAMES } from "../input-reader";
 import type { JsonObject, JsonValue } from "../json";
+import { inputsOf, parseInputs } from "../parse-inputs";
 import { driftLine, type Drift } from "./drift";
 
 /** Inputs beside the declared ones: what follows from them, and what an update reaches. */
@@ -20,13 +21,21 @@ export function reachedInputs(): JsonObject {
  * @param outputs of the state, in which the declared inputs stand
  */
 export function foundInputs(outputs: JsonObject, drift: readonly Drift[]): JsonObject {
-  const declared = Object.fromEntries(Object.entries(outputs).filter(([name]) => KEPT.includes(name)));
+  const { modelRevision: _, ...others } = outputs;
+  // What a branch was resolved to follows from no input.
+  const followed = isRevisionDeclared(outputs) ? outputs : others;
+  const declared = Object.fromEntries(Object.entries(followed).filter(([name]) => KEPT.includes(name)));
   const found = drift.reduce<JsonObject>((inputs, { path, found: value }) => withValue(inputs, path, value), {
     ...declared,
     ...REACHED,
   });
   // Also where each of them happens to be what the program now says: there has to be an update.
   return drift.length === 0 ? found : { ...found, drift: drift.map(driftLine) };
+}
+
+function isRevisionDeclared(outputs: JsonObject): boolean {
+  const parsed = parseInputs(inputsOf(outputs));
+  return parsed.ok && "modelRevision" in derivedOutputs(parsed.spec);
 }
 
 function withValue(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 from urllib.parse import quote, urlsplit
 
@@ -55,14 +55,20 @@ def read(hub: Hub, repo: str, sha: str, path: str) -> bytes:
     return _fine(hub, Wish(repo, sha), "GET", _place(repo, sha, path)).body
 
 
+def offline_variable(environment: Mapping[str, str]) -> Optional[str]:
+    """Which variable of the login says that no hub may be asked; None: none does."""
+    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    return next((name for name in names if environment.get(name, "").upper() in _YES), None)
+
+
 def _place(repo: str, sha: str, path: str) -> str:
     return f"/{quote(repo)}/resolve/{sha}/{quote(path)}"
 
 
 def _fine(hub: Hub, wish: Wish, method: str, path: str) -> Reply:
-    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-        if hub.environment.get(variable, "").upper() in _YES:
-            raise hub_unreached.offline(hub, wish, variable)
+    variable = offline_variable(hub.environment)
+    if variable is not None:
+        raise hub_unreached.offline(hub, wish, variable)
     try:
         reply = hub_http.ask(hub, method, path)
     except hub_http.NoReply as none:

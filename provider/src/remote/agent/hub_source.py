@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
-from agent import executable, hf_client, hf_install, hub, hub_cache, hub_login, index_url, job, selection
+from agent import (
+    executable,
+    hf_client,
+    hf_install,
+    hub,
+    hub_cache,
+    hub_known,
+    hub_login,
+    index_url,
+    job,
+    selection,
+)
 from agent.checkpoint_record import Checkpoint
 from agent.hub_cache import File, Snapshot
 from agent.hub_http import Hub
@@ -47,13 +58,44 @@ class Source:
         )
 
     def resolve(self) -> Checkpoint:
-        """What the declaration comes to now; a branch that was resolved before stays where it was."""
+        """What the declaration comes to now; a branch that was resolved before stays where it was. The hub is not asked for a
+        commit of which all is there, whoever brought it, nor on a host that is to stay offline."""
         wanted = self.wanted
+        cached = self._cached()
+        if cached is not None:
+            return cached
         revision = hub.resolve(self.hub, wanted["repo"], wanted["resolved"] or wanted["revision"])
-        files = self._chosen(revision)
+        read = partial(hub.read, self.hub, wanted["repo"], revision)
+        return self._checkpoint(revision, self._chosen(hub.tree(self.hub, wanted["repo"], revision), read))
+
+    def _cached(self) -> Optional[Checkpoint]:
+        """None: the cache does not say which files it has, or not all of them are there."""
+        wanted = self.wanted
+        revision = wanted["resolved"] or wanted["revision"]
+        if not hub_known.is_commit(revision):
+            if hub.offline_variable(self.login) is None:
+                return None
+            revision = hub_known.commit_of(self._snapshot(revision or hub.DEFAULT_REVISION))
+        snapshot = self._snapshot(revision or "")
+        files = hub_known.files(snapshot)
+        if files is None:
+            return None
+        index = self._index_in_doubt(files)
+        if index is not None and not snapshot.is_there(next(file for file in files if file.path == index)):
+            return None
+        chosen = self._chosen(files, lambda path: (snapshot.folder / path).read_bytes())
+        checkpoint = self._checkpoint(snapshot.revision, chosen)
+        return None if checkpoint.missing() else checkpoint
+
+    def _snapshot(self, revision: str) -> Snapshot:
+        wanted = self.wanted
+        return Snapshot(hub_cache.folder(wanted["cacheDir"], self.login), wanted["repo"], revision)
+
+    def _checkpoint(self, revision: str, files: Sequence[File]) -> Checkpoint:
+        wanted = self.wanted
         endpoint: Optional[str] = wanted["endpoint"]
         return Checkpoint(
-            snapshot=Snapshot(hub_cache.folder(wanted["cacheDir"], self.login), wanted["repo"], revision),
+            snapshot=self._snapshot(revision),
             declared=wanted["revision"],
             endpoint=None if endpoint is None else index_url.without_login(endpoint),
             load_format=wanted["loadFormat"],
@@ -70,15 +112,20 @@ class Source:
             self.client, checkpoint.snapshot.cache, self.hub.endpoint, self.hub.token, self.login
         )
 
-    def _chosen(self, revision: str) -> list[File]:
+    def _chosen(self, files: Sequence[File], read: Callable[[str], bytes]) -> list[File]:
         wanted = self.wanted
-        repo, load_format, include = wanted["repo"], wanted["loadFormat"], wanted["include"]
-        files = hub.tree(self.hub, repo, revision)
-        index = None if include is not None else selection.index_in_doubt(files, load_format)
-        indexed = None if index is None else _named(hub.read(self.hub, repo, revision, index))
+        load_format, include = wanted["loadFormat"], wanted["include"]
+        index = self._index_in_doubt(files)
+        indexed = None if index is None else _named(read(index))
         chosen = selection.select(files, load_format, include, wanted["exclude"], indexed)
-        selection.demand_weights(repo, chosen, load_format, include)
+        selection.demand_weights(wanted["repo"], chosen, load_format, include)
         return chosen.files
+
+    def _index_in_doubt(self, files: Sequence[File]) -> Optional[str]:
+        wanted = self.wanted
+        return (
+            None if wanted["include"] is not None else selection.index_in_doubt(files, wanted["loadFormat"])
+        )
 
 
 def _named(index: bytes) -> Optional[set[str]]:

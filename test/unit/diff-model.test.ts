@@ -44,6 +44,8 @@ describe("another model", () => {
       words({ model: `org/name@${COMMIT}` }, hub({ revision: COMMIT, verify: "headers", token: null })),
     ).toEqual([]);
     expect(words(hub({ endpoint: "https://mirror/" }), hub({ endpoint: "https://mirror" }))).toEqual([]);
+    for (const name of ["include", "exclude"])
+      expect(words(hub({ [name]: ["b*", "a*"] }), hub({ [name]: ["a*", "b*", "a*"] }))).toEqual([]);
   });
 
   it("is none for who may get it, or how it is verified", () => {

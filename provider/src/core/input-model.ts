@@ -76,13 +76,18 @@ function modelSpec(given: z.output<typeof written>): ModelSpec {
     kind: "hub",
     repo: given.repo ?? "",
     revision: given.revision == null ? null : asCommit(given.revision),
-    include: given.include ?? null,
-    exclude: given.exclude ?? null,
+    include: asSet(given.include),
+    exclude: asSet(given.exclude),
     token: given.token ?? null,
     endpoint: given.endpoint?.replace(/\/+$/, "") ?? null,
     cacheDir: given.cacheDir == null ? null : withoutEmptyParts(given.cacheDir),
     verify,
   };
+}
+
+/** Their order, and saying one twice, decides nothing. */
+function asSet(patterns: readonly string[] | null | undefined): readonly string[] | null {
+  return patterns == null ? null : [...new Set(patterns)].sort();
 }
 
 function parts(value: unknown): readonly [string, string | undefined] {

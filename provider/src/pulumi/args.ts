@@ -84,10 +84,11 @@ export interface ModelArgs {
   readonly revision?: Input<string> | undefined;
   /**
    * Patterns of names in the repository, such as "*.safetensors"; "*" crosses "/". Default: what vLLM loads, without the duplicates beside
-   * it (original/, *.pth, *.gguf, *.onnx, consolidated copies). Change: restart.
+   * it (original/, *.pth, *.gguf, *.onnx, consolidated copies). Their order decides nothing. Change: restart, also where the same files are
+   * chosen: a preview cannot know which the hub has, and a server is told apart by what it was started from.
    */
   readonly include?: Input<readonly Input<string>[]> | undefined;
-  /** Patterns of names that are left out. Default: none beside those of `include`. Change: restart. */
+  /** Patterns of names that are left out. Default: none beside those of `include`. Change: restart, as with `include`. */
   readonly exclude?: Input<readonly Input<string>[]> | undefined;
   /** For gated and private repositories. Always a secret; never on the host's disk. Default: the host's own (HF_TOKEN, `hf auth login`). Change: no restart. */
   readonly token?: Input<string> | undefined;

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from agent import events, job_process, job_use, paths, processes, records
+from agent import events, job_process, job_use, paths, process_end, processes, records
 from agent.failure import AgentFailure
 
 # What a body tells of its progress: the fields of the event "progress", those left out are null.
@@ -146,7 +146,7 @@ def _follow(key: str, followed: dict[str, Any], tell: Report) -> Optional[dict[s
             return ended
         if not is_alive:
             return None
-        time.sleep(POLL_SECONDS)
+        process_end.wait(followed["pid"], POLL_SECONDS)
 
 
 def _emit(progress: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import job_children, redact
+from agent import job_children, process_end, redact
 from agent.uv_progress import Progress
 
 _POLL_SECONDS = 0.1
@@ -45,7 +45,7 @@ def run(
                 report(progress.told(_written_bytes(child.pid)))
                 if code is not None or time.monotonic() > deadline:
                     break
-                time.sleep(_POLL_SECONDS)
+                process_end.wait(child.pid, _POLL_SECONDS)
     finally:
         if child.returncode is None:
             job_children.stop(child)

@@ -7,7 +7,7 @@ import os
 from package_server import catalog
 from package_server.wheel import Wheel
 
-from agent import environments
+from agent import environments, install_failure
 
 from .installing import LOGIN, UV, InstallCase
 
@@ -86,6 +86,22 @@ class InstallFailureTest(InstallCase):
             "Cannot install vllm 0.32.0: an index or a file wants another login",
             "the login in vllm.indexUrl, vllm.extraIndexUrls or vllm.packages",
         )
+
+    def test_an_index_of_pytorch_that_is_out_of_reach(self):
+        said = [
+            "error: Request failed after 3 retries in 9.5s",
+            "  cause: Failed to fetch: https://torch.example/whl/cpu/torch/",
+            "  cause: error sending request for url (https://torch.example/whl/cpu/torch/)",
+            "  cause: client error (Connect)",
+            "  cause: dns error",
+        ]
+        failure = install_failure.of("install vllm 0.32.0", 1, said, environments.folder())
+        self.assertEqual(
+            failure.summary,
+            "Cannot install vllm 0.32.0: PyTorch's own index cannot be reached, which vllm.torchBackend asks for "
+            "(https://torch.example/whl/cpu/)",
+        )
+        self.assertIn("leave vllm.torchBackend out", failure.change or "")
 
     def test_an_index_that_does_not_answer(self):
         self.index.faults.status = 503

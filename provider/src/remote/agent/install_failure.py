@@ -43,6 +43,13 @@ _REASONS = (
         "vllm.indexUrl, or have the index repaired; then try again",
         True,
     ),
+    # Where uv takes PyTorch from once a torch backend is named.
+    _Reason(
+        r"Failed to fetch: .?(https?://\S+/whl/[a-z0-9.]+/)[^ ]* .*?(?:error sending request|dns error|tcp connect error|timed? ?out)",
+        "PyTorch's own index cannot be reached, which vllm.torchBackend asks for ({0})",
+        "the way from the host to that index, or leave vllm.torchBackend out where your index has PyTorch",
+        True,
+    ),
     _Reason(
         r"error sending request|dns error|tcp connect error|timed? ?out|error decoding response body|HTTP status server error|"
         r"Network connectivity is disabled",

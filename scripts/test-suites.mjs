@@ -30,7 +30,7 @@ export const SUITES = [
   { name: "pulumi", needs: ["sshd", "pulumi"], isDefault: true, run: vitest("pulumi") },
   { name: "e2e", needs: ["uv", "hf", "sshd", "pulumi"], isDefault: true, run: vitest("e2e") },
   { name: "hosts", needs: ["hf", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("hosts") },
-  { name: "vllm", needs: ["vllm", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("vllm") },
+  { name: "vllm", needs: ["uv", "vllm", "hosts", "sshd", "pulumi"], isDefault: false, run: onHosts("vllm") },
 ];
 
 /** @param {string} project of vitest.config.ts @returns {Suite["run"]} */

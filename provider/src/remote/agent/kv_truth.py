@@ -42,6 +42,8 @@ class KvTruth:
             self._model = model[1] if model else self._model
             if engine:
                 told = f"kv_cache_dtype={engine[1]}"
+                if engine[1] == _AUTO and self._model:
+                    told += f", dtype=torch.{self._model}"
                 self._engines.append(self._seen(engine[1], told, "config of the engine in its log"))
         elif "KV cache format" in line:
             layer = _LAYER.search(line)

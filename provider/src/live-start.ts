@@ -59,6 +59,9 @@ export class LiveStart {
       case "waiting":
         this.report.progress(event.reason);
         return;
+      case "note":
+        this.report.info(event.text);
+        return;
       case "progress":
         this.bytesDone.set(event.phase, Math.max(this.bytesDone.get(event.phase) ?? 0, event.bytesDone ?? 0));
         this.report.progress(progressText(event, this.step === "install" ? this.installed : null));

@@ -48,6 +48,32 @@ class GpuTest(ApplyCase):
             lambda: b"CUDA_VISIBLE_DEVICES=GPU-1\0" in Path(f"/proc/{started['pid']}/environ").read_bytes()
         )
 
+    def test_what_the_host_lacks_is_told_before_anything_is_stopped_and_once(self) -> None:
+        without = self.start_step()["launch"]
+        lacking = {"CC": "/no/such/compiler", "CXX": "/no/such/compiler"}
+        launch = {**without, "environment": {**without["environment"], **lacking}}
+        self.apply({"kind": "start", "launch": launch})
+        self.assertEqual([], self.notes(0))
+        other = self.folder / "other-vllm"
+        other.symlink_to(launch["executable"])
+        launch |= {"gpus": {"kind": "count", "count": 1, "prefer": []}, "executable": str(other)}
+        for wanted in (["no C compiler", "no C++ compiler"], []):
+            before = len(self.events())
+            stop = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 1}
+            self.apply(stop, {"kind": "start", "launch": launch})
+            self.assertEqual(wanted, self.notes(before))
+            first = next(event for event in self.events()[before:] if event["event"] in ("note", "step"))
+            self.assertEqual("note" if wanted else "step", first["event"])
+
+    def notes(self, first: int) -> list[str]:
+        """Of compilers: what else this machine lacks is its own business."""
+        told = [event["text"] for event in self.events()[first:] if event["event"] == "note"]
+        return [
+            text.partition(" on the host; needed by ")[0]
+            for text in told
+            if "compiler" in text.partition(" on")[0]
+        ]
+
     def test_a_vllm_that_ends_at_a_uuid_is_told_indexes(self) -> None:
         self.show([70000, 5, 5])
         step = self.start_step(gpus={"kind": "list", "ids": ["GPU-2", 1]}, gpuNames="index")

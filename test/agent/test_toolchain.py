@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from agent import environment, toolchain
 
 from .bed import HostCase
@@ -24,12 +26,12 @@ class ToolchainTest(HostCase):
         return self.program(str(self.home / path), "#!/bin/sh\n")
 
     def test_what_is_found_already_is_left_alone(self):
-        for name in ("nvcc", "gcc", "ninja"):
+        for name in ("nvcc", "gcc", "ninja", "c++"):
             self.tool(f"bin/{name}")
         self.tool("cuda/bin/nvcc")
         self.tool("usr/bin/gcc")
         self.assertEqual(self.complete(), {"PATH": str(self.bin)})
-        self.assertEqual(toolchain.missing(self.complete()), [])
+        self.assertEqual(self.missing(), [])
 
     def test_cuda_is_found_where_it_is_installed_the_newest_first(self):
         for version in ("12.9", "12.10", "13.0"):
@@ -57,14 +59,50 @@ class ToolchainTest(HostCase):
         self.tool("usr/bin/ninja")
         self.assertEqual(self.complete(), {"PATH": f"{self.bin}:{self.usual}"})
 
+    def missing(self, **given):
+        """What is said to be missing, without what needs it."""
+        told = toolchain.missing(self.complete(**given), str(self.vllm))
+        return [line.split(" on the host; needed by ")[0] for line in told]
+
     def test_what_is_missing_is_named_with_what_needs_it(self):
-        told = toolchain.missing(self.complete())
+        told = toolchain.missing(self.complete(), str(self.vllm))
         self.assertEqual(
-            [line.split(";")[0] for line in told],
-            ["no cc on the host", "no nvcc on the host", "no ninja on the host"],
+            told,
+            [
+                "no C compiler on the host; needed by Triton, whenever vLLM runs on a GPU: gcc or clang, or what CC names",
+                "no nvcc on the host; needed by FlashInfer, where it has no built kernel for the GPU: CUDA's compiler (CUDA "
+                "toolkit, or CUDA_HOME)",
+                "no ninja on the host; needed by FlashInfer, where it has no built kernel for the GPU: ninja, in vLLM's environment "
+                "or on the PATH",
+                "no C++ compiler on the host; needed by FlashInfer, where it has no built kernel for the GPU: g++ with the name "
+                "c++, or what CXX names",
+            ],
         )
-        self.assertIn("Triton", told[0])
-        self.assertEqual(len(toolchain.missing({**self.complete(), "CC": str(self.tool("odd/mycc"))})), 2)
+
+    def test_compilers_that_variables_name_are_the_only_ones_that_count(self):
+        for name in ("nvcc", "gcc", "ninja", "c++"):
+            self.tool(f"bin/{name}")
+        mine = {"CC": f"{self.tool('odd/mycc')} -m64", "CXX": str(self.tool("odd/mycxx"))}
+        self.assertEqual(self.missing(**mine), [])
+        self.assertEqual(self.missing(CC="/no/cc", CXX="/no/c++"), ["no C compiler", "no C++ compiler"])
+        self.assertEqual(self.missing(CUDA_HOME="/no/cuda"), ["no nvcc"])
+        self.assertEqual(self.missing(CUDA_PATH=str(self.home)), [])
+
+    def test_headers_of_its_python_are_looked_for(self):
+        for name in ("nvcc", "gcc", "ninja", "c++"):
+            self.tool(f"bin/{name}")
+        base = self.home / "base"
+        python = self.program(
+            str(self.home / "venv/bin/python"),
+            f'#!/bin/sh\n[ "$1" = -I ] || exit 3\nexec {sys.executable} -I -c "import sysconfig\n'
+            f"sysconfig.get_paths = lambda scheme: {{'include': '{base}'}}\n$3\"\n",
+        )
+        self.assertEqual(self.missing(), ["no Python.h"])
+        base.mkdir()
+        (base / "Python.h").write_text("")
+        self.assertEqual(self.missing(), [])
+        python.write_text("#!/bin/sh\nexit 1\n")
+        self.assertEqual(self.missing(), [])
 
     def test_a_server_gets_them(self):
         self.tool("cuda/bin/nvcc")

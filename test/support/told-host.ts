@@ -52,6 +52,7 @@ export class ToldHost implements HostAgent {
   #good: Launch | null = null;
   #isDoomed = false;
   #notes: readonly string[] = [];
+  #lacks: readonly string[] = [];
   #provided: ("install" | "fetch")[] = [];
   #isLosing = false;
   #arriving: number[] = [];
@@ -85,6 +86,12 @@ export class ToldHost implements HostAgent {
   /** The next starts say this beside. */
   noting(...notes: readonly string[]): this {
     this.#notes = notes;
+    return this;
+  }
+
+  /** The agent says this before it carries out anything, once. */
+  lacking(...notes: readonly string[]): this {
+    this.#lacks = notes;
     return this;
   }
 
@@ -144,6 +151,8 @@ export class ToldHost implements HostAgent {
 
   apply(...[{ steps }, , onEvent]: Parameters<HostAgent["apply"]>): Promise<ApplyResult> {
     this.calls.push(steps.map((step) => step.kind).join(" "));
+    for (const text of this.#lacks) onEvent({ event: "note", text });
+    this.#lacks = [];
     const bytesDone = this.#arriving.shift() ?? null;
     if (bytesDone !== null) onEvent({ ...DOWNLOADING, bytesDone });
     const failure = this.#waits.length > 0 ? undefined : this.#failures.shift();

@@ -28,6 +28,12 @@ describe("converge", () => {
     expect(said).toEqual([...notes, "ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
   });
 
+  it("says what the host lacks that vLLM may need, whatever becomes of the start", async () => {
+    const host = new ToldHost().lacking("no nvcc on the host; needed by FlashInfer");
+    const { said } = await run(host.waiting({ outcome: "exited", code: 1, signal: null }));
+    expect(said).toEqual(["no nvcc on the host; needed by FlashInfer"]);
+  });
+
   it("touches nothing where everything is as declared", async () => {
     const host = new ToldHost();
     await run(host);

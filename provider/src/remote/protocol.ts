@@ -197,6 +197,8 @@ export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("step"), kind: z.string(), state: z.enum(["begin", "end"]) }),
   /** Waiting for somebody: a lock, GPU memory, a draining client. */
   z.object({ event: z.literal("waiting"), reason: z.string() }),
+  /** For the user to keep, before anything is stopped or started: what the host lacks. */
+  z.object({ event: z.literal("note"), text: z.string() }),
   /** How far long work is; at most one a second. */
   progressSchema,
   /** New lines of the log of this start, in order, as they stand; `first` counts from 1. */

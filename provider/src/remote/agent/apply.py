@@ -27,6 +27,7 @@ from agent import (
     run_record,
     settle,
     start_check,
+    start_notes,
     state_folder,
     state_guard,
     stop,
@@ -65,6 +66,7 @@ def _carry_out_all(server_id: str, request: dict[str, Any]) -> list[dict[str, An
     if starting is not None:
         launch_files.demand_room(server_id)
         manager_choice.choose(server_id, starting["launch"])
+        start_notes.tell(server_id, starting["launch"])
     has_turn = False
     with ExitStack() as host:
         for step in steps:

@@ -6,7 +6,6 @@ from typing import Any
 
 from agent import (
     environment,
-    environments,
     executable,
     last_good,
     launch_files,
@@ -18,7 +17,6 @@ from agent import (
     start_check,
     start_plan,
     supervision,
-    toolchain,
 )
 from agent.failure import AgentFailure
 from agent.start_plan import Plan
@@ -48,7 +46,7 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
         "gpuUuids": chosen.uuids,
         "logPath": str(logs.path(server_id, generation)),
         "manager": manager,
-        "notes": [*notes, *_missing(plan, chosen.uuids)],
+        "notes": notes,
     }
 
 
@@ -62,12 +60,6 @@ def _demand_nothing_lives(server_id: str) -> registry.Server:
             retryable=True,
         )
     return server
-
-
-def _missing(plan: Plan, gpu_uuids: list[str]) -> list[str]:
-    """What a bare host lacks. A vllm that somebody has set up by hand is known to work."""
-    is_ours = environments.name_in(plan.command.executable) != ""
-    return toolchain.missing(plan.command.environment) if is_ours and gpu_uuids else []
 
 
 def _plan(server_id: str, launch: dict[str, Any], gpu_names: list[str]) -> Plan:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Optional
 
+from agent import command
+
 # Where CUDA is installed. Source: NVIDIA's packages and runfile (/usr/local/cuda-X.Y, with a link), Arch Linux (/opt/cuda).
 CUDA_PLACES = ("/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda")
 # The wheels of CUDA 13 on bring a compiler, which PyTorch's are built against. Source: nvidia-cuda-nvcc 13.
@@ -16,13 +18,23 @@ _CUDA_IN_ENVIRONMENT = "lib/python3*/site-packages/nvidia/cu*"
 # Where compilers stand on every Linux.
 PROGRAM_PLACES = ("/usr/local/bin", "/usr/bin", "/bin")
 
-# Program -> what needs it. Source: vLLM 0.32.0: Triton compiles a stub in C at the first launch of a kernel (triton/runtime/build.py);
-# FlashInfer compiles kernels with nvcc and ninja where it has no built ones (flashinfer/jit).
+# What is needed -> by what. Source: Triton 3.7.1, runtime/build.py (a stub in C at the first launch of a kernel: CC alone, else gcc,
+# clang); FlashInfer, jit/cpp_ext.py (CUDA_HOME alone, else CUDA_PATH, nvcc; ninja; CXX, else c++; Python's headers).
+_FLASHINFER = "FlashInfer, where it has no built kernel for the GPU"
 NEEDED_BY = {
-    "cc": "Triton, whenever vLLM runs on a GPU: a C compiler (gcc, clang or CC)",
-    "nvcc": "FlashInfer, where it has no built kernel for the GPU: CUDA's compiler (CUDA toolkit, or CUDA_HOME)",
-    "ninja": "FlashInfer, where it has no built kernel for the GPU: ninja",
+    "C compiler": "Triton, whenever vLLM runs on a GPU: gcc or clang, or what CC names",
+    "nvcc": f"{_FLASHINFER}: CUDA's compiler (CUDA toolkit, or CUDA_HOME)",
+    "ninja": f"{_FLASHINFER}: ninja, in vLLM's environment or on the PATH",
+    "C++ compiler": f"{_FLASHINFER}: g++ with the name c++, or what CXX names",
+    "Python.h": "Triton and FlashInfer, whenever vLLM runs on a GPU: the headers of its Python (python3-dev; uv's own Pythons have them)",
 }
+_HEADERS = """
+import os, sysconfig
+scheme = sysconfig.get_default_scheme()
+place = sysconfig.get_paths(scheme="posix_prefix" if scheme == "posix_local" else scheme)["include"]
+print(os.path.isfile(os.path.join(place, "Python.h")))
+"""
+_ASK_SECONDS = 20.0
 
 
 def complete(environment: Mapping[str, str], executable: str) -> dict[str, str]:
@@ -36,29 +48,51 @@ def complete(environment: Mapping[str, str], executable: str) -> dict[str, str]:
         if home is not None:
             added.append(os.path.join(home, "bin"))
             completed.setdefault("CUDA_HOME", home)
-    if _compiler(environment, search) is None or _find("ninja", search) is None:
+    if (
+        any(_find(name, search) is None for name in ("ninja", "c++"))
+        or _compiler(environment, search) is None
+    ):
         added += [place for place in PROGRAM_PLACES if place not in search.split(":")]
     useful = [
         place
         for place in added
-        if any(_find(name, place) for name in ("nvcc", "ninja", "cc", "gcc", "clang"))
+        if any(_find(name, place) for name in ("nvcc", "ninja", "gcc", "clang", "c++"))
     ]
     if useful:
         completed["PATH"] = ":".join([search, *useful])
     return completed
 
 
-def missing(environment: Mapping[str, str]) -> list[str]:
-    """One line for each program that is not found in an environment that `complete` made: what needs it."""
+def missing(environment: Mapping[str, str], executable: str) -> list[str]:
+    """One line for each thing that vLLM's processes do not find in an environment that `complete` made: what needs it."""
     search = environment.get("PATH", os.defpath)
-    found: dict[str, Optional[str]] = {
-        "cc": _compiler(environment, search),
-        "nvcc": _find("nvcc", search),
-        "ninja": _find("ninja", search),
+    found = {
+        "C compiler": _compiler(environment, search) is not None,
+        "nvcc": _has_cuda(environment, search),
+        "ninja": _find("ninja", search) is not None,
+        "C++ compiler": _find(_first_word(environment, "CXX") or "c++", search) is not None,
+        "Python.h": _has_headers(environment, executable),
     }
     return [
-        f"no {name} on the host; needed by {NEEDED_BY[name]}" for name, path in found.items() if path is None
+        f"no {name} on the host; needed by {NEEDED_BY[name]}"
+        for name, is_there in found.items()
+        if not is_there
     ]
+
+
+def _has_cuda(environment: Mapping[str, str], search: str) -> bool:
+    home = environment.get("CUDA_HOME") or environment.get("CUDA_PATH")
+    return _has_nvcc(Path(home)) if home else _find("nvcc", search) is not None
+
+
+def _has_headers(environment: Mapping[str, str], executable: str) -> bool:
+    """Of the Python beside vLLM; of one that does not answer nothing is said."""
+    python = Path(os.path.realpath(executable)).parent / "python"
+    try:
+        told = command.run([str(python), "-I", "-c", _HEADERS], dict(environment), _ASK_SECONDS)
+    except OSError:
+        return True
+    return told.code != 0 or told.stdout.strip() != "False"
 
 
 def _cuda_home(environment: Mapping[str, str], executable: str) -> Optional[str]:
@@ -85,10 +119,15 @@ def _has_nvcc(home: Path) -> bool:
 
 
 def _compiler(environment: Mapping[str, str], search: str) -> Optional[str]:
-    """As Triton looks: CC, then gcc, then clang."""
-    wished = (environment.get("CC") or "").split()
-    names = [*wished[:1], "gcc", "clang", "cc"]
+    """As Triton looks."""
+    wished = _first_word(environment, "CC")
+    names = [wished] if wished else ["gcc", "clang"]
     return next((found for found in (_find(name, search) for name in names) if found is not None), None)
+
+
+def _first_word(environment: Mapping[str, str], name: str) -> Optional[str]:
+    """Of a variable that may hold options too."""
+    return next(iter((environment.get(name) or "").split()), None)
 
 
 def _find(name: str, search: str) -> Optional[str]:

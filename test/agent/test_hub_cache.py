@@ -110,6 +110,12 @@ class HubCacheTest(HostCase):
             told = [rate.add(total) for total in (0, 150, 300, 0, 150)]
         self.assertEqual([None, 150.0, 150.0, 150.0, 150.0], told)
 
+    def test_the_seconds_before_the_first_byte_do_not_make_the_time_left_long(self) -> None:
+        rate = hub_flow.Rate()
+        with mock.patch.object(hub_flow.time, "monotonic", side_effect=[0.0, 1.0, 2.0, 3.0, 18.0]):
+            told = [rate.add(total) for total in (100, 100, 100, 250, 250)]
+        self.assertEqual([None, None, None, 150.0, 0.0], told)
+
     def test_revisions_that_nobody_here_uses_are_listed_with_what_only_they_have(self) -> None:
         self.bring(ONE)
         self.bring(TWO)

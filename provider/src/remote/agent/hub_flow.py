@@ -99,8 +99,9 @@ class Rate:
 
     def add(self, total: int) -> Optional[float]:
         now = time.monotonic()
-        if self.before is None or total < self.before[1]:
-            # A part that was begun anew is no negative rate.
+        is_waiting = self.value is None and self.before is not None and total == self.before[1]
+        if self.before is None or total < self.before[1] or is_waiting:
+            # A part that was begun anew is no negative rate, and a client that has yet to begin is not a slow one.
             self.before = (now, total)
             return self.value
         seconds = now - self.before[0]

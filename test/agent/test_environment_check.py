@@ -5,6 +5,7 @@ from __future__ import annotations
 import unittest
 
 from package_server import catalog
+from package_server.wheel import Wheel
 
 from agent import environments, start_check, wheel_fit
 from agent.failure import AgentFailure
@@ -115,6 +116,25 @@ class EnvironmentCheckTest(InstallCase):
         }
         return start_check.demand("chat-0a1b2c3d", launch)
 
+    def test_a_compiled_part_of_vllm_that_does_not_load_is_told_by_the_loader_and_refused_for_another_cuda(
+        self,
+    ):
+        self.gpus(("GPU-a", "NVIDIA H100", "9.0"))
+        self.torch("13.0", "sm_90")
+        self.index.add(with_extension("0.32.0", b"no library\n"))
+        self.install()
+        facts = environments.read(NAME)["facts"]
+        self.assertEqual(list(facts["extensionErrors"]), ["_C.abi3.so"])
+        self.assertRegex(facts["extensionErrors"]["_C.abi3.so"], r"^ImportError: .*_C\.abi3\.so: ")
+        told = "ImportError: libcudart.so.12: cannot open shared object file"
+        with self.assertRaises(AgentFailure) as caught:
+            wheel_fit.demand({**facts, "extensionErrors": {"_C.abi3.so": told}})
+        self.assertEqual(caught.exception.code, "WHEEL_UNSUITABLE")
+        self.assertEqual(
+            caught.exception.summary.partition(": ")[2],
+            f"its _C.abi3.so does not load beside CUDA 13.0 of PyTorch: {told}",
+        )
+
     def test_the_cpu_build_goes_with_any_pytorch(self):
         self.gpus(("GPU-a", "NVIDIA T4", "7.5"), driver="450.80.02")
         self.torch("13.0", "sm_90")
@@ -129,6 +149,12 @@ class EnvironmentCheckTest(InstallCase):
         self.assertTrue(
             self.install(self.wish("0.31.0", "00000000000000bb", packages=["torch==2.12.0"]))["built"]
         )
+
+
+def with_extension(version, content):
+    whole = catalog.vllm(version)
+    files = {**whole.files, "vllm/_C.abi3.so": content}
+    return Wheel("vllm", version, files, console_scripts={"vllm": "vllm.command:main"}, requires=("torch",))
 
 
 class WheelFitTest(unittest.TestCase):

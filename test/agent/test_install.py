@@ -52,7 +52,6 @@ class InstallTest(InstallCase):
         self.assertEqual((done["built"], done["version"]), (False, "0.32.0"))
         self.assertEqual(self.stamps(), before)
         self.assertEqual(dict(self.index.requests), asked)
-        self.assertLess(done["seconds"], 1)
 
     def stamps(self):
         root = self.state / "environments" / NAME
@@ -94,6 +93,19 @@ class InstallTest(InstallCase):
         self.assertTrue(environments.is_usable(NAME))
         self.assertFalse((self.state / "environments" / NAME / "half-written").exists())
         self.assertEqual(self.index.downloads("torch"), 2)
+
+    def test_what_a_cut_has_left_is_seen_not_to_be_whole_and_done_again(self):
+        """As a host that was switched off leaves it: all is there but the last word."""
+        self.install()
+        folder = self.state / "environments" / NAME
+        (folder / "complete.json").unlink()
+        (folder / "half-written").write_text("")
+        self.assertEqual(
+            executable.find(f"environments/{NAME}"), {"found": False, "reason": "it is not installed yet"}
+        )
+        self.assertTrue(self.install()["built"])
+        self.assertTrue(environments.is_usable(NAME))
+        self.assertFalse((folder / "half-written").exists())
 
     def install_and_be_cut_off(self):
         """By an agent that is killed while torch is on its way."""

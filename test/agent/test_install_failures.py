@@ -168,3 +168,34 @@ class InstallFailureTest(InstallCase):
             "vllm.version, vllm.packages or vllm.python: they do not go together",
             "ImportError: no libfoo.so.1",
         )
+
+    def test_a_vllm_that_tells_its_version_and_cannot_be_imported(self):
+        only_its_program = (
+            b"import sys\nif not sys.argv[0].endswith('/vllm'):\n    raise ImportError('no libbar.so.2')\n"
+        )
+        whole = catalog.vllm("0.33.0")
+        self.index.add(
+            Wheel(
+                "vllm",
+                "0.33.0",
+                {**whole.files, "vllm/__init__.py": only_its_program},
+                console_scripts={"vllm": "vllm.command:main"},
+                requires=("torch",),
+            )
+        )
+        self.assert_refused(
+            self.wish("0.33.0"),
+            "INSTALL_FAILED",
+            "Cannot use the environment for vLLM that was installed: `import vllm` ends with 1",
+            "vllm.version, vllm.packages or vllm.python: they do not go together",
+            "ImportError: no libbar.so.2",
+        )
+        self.index.add(
+            Wheel("torch", "2.14.0", {"torch/__init__.py": b"raise ImportError('no libcudart.so')\n"})
+        )
+        self.assert_refused(
+            self.wish(packages=["torch==2.14.0"]),
+            "INSTALL_FAILED",
+            "Cannot use the environment for vLLM that was installed: `import torch` fails (ImportError: no libcudart.so)",
+            "vllm.version, vllm.packages or vllm.python: they do not go together",
+        )

@@ -76,6 +76,15 @@ class UvToolTest(InstallCase):
         self.assertEqual(self.index.downloads("uv"), 1)
         self.assertEqual([one["text"] for one in self.reports], ["fetching uv 0.13.9, the host has none"])
 
+    def test_an_environment_is_built_with_the_one_that_was_fetched(self):
+        self.index.add(catalog.uv(UV_VERSION, UV))
+        # uv finds Python by itself where the login has none.
+        self.assertTrue(self.install()["built"])
+        self.assertEqual(environments.read("00000000000000aa")["builtWith"], f"uv {UV_VERSION}")
+        self.assertTrue((self.state / OURS).is_file())
+        told = [event["text"] for event in self.events() if event["event"] == "progress"]
+        self.assertIn("fetching uv 0.13.9, the host has none", told)
+
     def test_the_index_that_the_host_is_set_up_for_is_asked(self):
         self.index.login = LOGIN
         self.index.add(catalog.uv(UV_VERSION, UV))

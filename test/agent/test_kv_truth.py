@@ -32,6 +32,7 @@ class KvTruthTest(unittest.TestCase):
             (OLD_ENGINE, "fp8_e4m3"),
             (JSON_ENGINE, "bfloat16"),
             ("INFO Using DeepSeek's fp8_ds_mla KV cache format. To use standard fp8, set it", "fp8_ds_mla"),
+            ("INFO Using standard fp8 KV cache format. To use DeepSeek's fp8_ds_mla KV cache format", "fp8"),
             ("INFO Using nvfp4_ds_mla KV cache format for FLASHMLA_SPARSE backend.", "nvfp4_ds_mla"),
         ):
             with self.subTest(line):

@@ -45,7 +45,7 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
     holds: ({ attentionKind, wish, capabilities, isCpuBuild }) =>
       attentionKind === "sparse-mla" && isSixteenBit(wish) && capabilities.length === 0 && !isCpuBuild,
     message:
-      "sparse MLA stores fp8_ds_mla on SM12x GPUs whatever is asked: compare the output kvCacheDtype after the start",
+      "sparse MLA stores fp8_ds_mla on SM12x GPUs whatever is asked: a start there ends with an error, and the server is stopped",
     source: "vllm 0.32.0 model_executor/models/config.py:38, layers/attention/mla_attention.py:358",
   },
   {

@@ -14,7 +14,7 @@ from typing import Optional
 
 # The model's dtype.
 _AUTO = "auto"
-_LAYER = re.compile(r"Using (?:DeepSeek's )?(\w+) KV cache format[\w ]*")
+_LAYER = re.compile(r"Using (?:DeepSeek's |standard )?(\w+) KV cache format[\w ]*")
 _ENGINE = re.compile(r", kv_cache_dtype=(\w+), device_config=")
 _MODEL = re.compile(r", dtype=torch\.(\w+), max_seq_len=")
 

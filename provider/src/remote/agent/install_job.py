@@ -58,7 +58,8 @@ def build(wish: dict[str, Any], timeout_seconds: float, report: Report) -> dict[
         shutil.rmtree(folder, ignore_errors=True)
         try:
             uv = uv_tool.ensure(wish["indexUrl"], report)
-            _install(uv, wish, started + timeout_seconds, report)
+            with disk_flush.meanwhile(folder.parent):
+                _install(uv, wish, started + timeout_seconds, report)
             report({"phase": "install", "text": "running vllm once, to see that it starts"})
             # Both take their time on a slow disk.
             ended = side_by_side.run(

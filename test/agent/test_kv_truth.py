@@ -53,6 +53,14 @@ class KvTruthTest(unittest.TestCase):
         )
         self.assertEqual("fp8_ds_mla", kv_truth.dtype_of(places))
 
+    def test_where_layers_take_another_type_for_auto_it_is_that(self) -> None:
+        truth = kv_truth.KvTruth("fp8")
+        truth.hear(JSON_ENGINE)
+        places = truth.places({"cache_dtype": "auto"})
+        self.assertEqual(["fp8", "fp8"], [seen.dtype for seen in places])
+        self.assertEqual("kv_cache_dtype=auto", places[0].evidence)
+        self.assertEqual("fp8", kv_truth.dtype_of(places))
+
     def test_auto_of_metrics_alone_says_nothing_against_a_wish(self) -> None:
         places = told(metrics="auto")
         self.assertEqual("auto", kv_truth.dtype_of(places))

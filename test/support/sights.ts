@@ -7,7 +7,7 @@ import { launch, observed, runningServer, SERVER_ID } from "./host-facts";
 
 const SALT = "5a17";
 const { host, gpus, gpuError } = observed();
-const running = runningServer({ launch, overlay: null, warnings: [] });
+const running = runningServer({ launch, overlay: null, warnings: [], kvCacheAuto: null });
 const found = { found: true as const, path: "/opt/vllm/bin/vllm", version: "0.32.0" };
 
 export const query: ServerQuery = {

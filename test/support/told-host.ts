@@ -210,6 +210,7 @@ export class ToldHost implements HostAgent {
         timeoutSeconds: step.timeoutSeconds,
         fatalPatterns: step.fatalPatterns,
         kvCacheDtypes: null,
+        kvCacheAuto: null,
       },
     ];
   }
@@ -225,7 +226,7 @@ export class ToldHost implements HostAgent {
         return { kind: "confirm" };
       case "start": {
         const parts = { owner: this.#server.owner, status: "starting" as const, ready: null, generation: 1 };
-        const desired = { launch: step.launch, overlay: null, warnings: [] };
+        const desired = { launch: step.launch, overlay: null, warnings: [], kvCacheAuto: null };
         this.#launch = step.launch;
         const lastGood = this.#good;
         this.#server = runningServer(desired, { ...parts, lastGood, logPath: "/1.log" });

@@ -4,7 +4,7 @@ import type { Desired } from "../../provider/src/core/desired";
 import type { CrashSeen, Observed } from "../../provider/src/core/observed";
 import { launch, observed, runningServer, spec } from "../support/host-facts";
 
-const desired: Desired = { launch, overlay: null, warnings: [] };
+const desired: Desired = { launch, overlay: null, warnings: [], kvCacheAuto: null };
 const seen = (...crashes: CrashSeen[]): Observed =>
   observed({ server: runningServer(desired, { status: "crash-looping", crashes }) });
 

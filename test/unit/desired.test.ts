@@ -44,6 +44,24 @@ describe("desiredState", () => {
     expect(launch.configYaml).toContain(`fingerprint-value: "${launch.fingerprint}"`);
   });
 
+  it("knows what layers take for auto and nobody tells of, as long as the files that are served ask for it", () => {
+    const scheme = quantized({
+      dtype: "bfloat16",
+      quantization_config: {
+        quant_method: "compressed-tensors",
+        kv_cache_scheme: { type: "float", num_bits: 8 },
+      },
+    });
+    const auto = (kvCacheDtype: string, seen: Partial<Observed>): string | null =>
+      desired({ kvCacheDtype }, seen).kvCacheAuto;
+    expect([auto("auto", scheme), auto("bfloat16", scheme), auto("auto", fp8), auto("auto", {})]).toEqual([
+      "fp8",
+      null,
+      null,
+      null,
+    ]);
+  });
+
   it("serves an overlay where a 16-bit cache is wanted of a checkpoint that asks for another", () => {
     const { launch, overlay } = desired({ kvCacheDtype: "bfloat16" }, fp8);
     expect(launch.modelPath).toBe(`/home/ann/.local/state/pulumi-vllm/overlays/${overlay?.name ?? ""}`);

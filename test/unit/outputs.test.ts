@@ -5,7 +5,7 @@ import { serverOutputs, toWire } from "../../provider/src/core/outputs";
 import { hubModel, launch, observed, runningServer, spec } from "../support/host-facts";
 
 const absence = [{ path: ["status"], found: "absent", words: "gone", repair: "start" }] as const;
-const desired: Desired = { launch, overlay: null, warnings: [] };
+const desired: Desired = { launch, overlay: null, warnings: [], kvCacheAuto: null };
 
 describe("outputs", () => {
   it("of a server that answers are what was seen of it", () => {

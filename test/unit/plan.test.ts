@@ -24,8 +24,8 @@ const overlay: OverlayStep = {
   files: { "config.json": "{}" },
   record: {},
 };
-const plain: Desired = { launch, overlay: null, warnings: [] };
-const patched: Desired = { launch, overlay, warnings: [] };
+const plain: Desired = { launch, overlay: null, warnings: [], kvCacheAuto: null };
+const patched: Desired = { launch, overlay, warnings: [], kvCacheAuto: null };
 const unconfirmed = { ...owner, confirmed: false };
 const policy: PolicyStep = {
   kind: "policy",
@@ -44,6 +44,7 @@ const wait: WaitStep = {
   timeoutSeconds: 3600,
   fatalPatterns: ["boom"],
   kvCacheDtypes: null,
+  kvCacheAuto: null,
 };
 const restart = [overlay, stop, start, wait];
 const planFor = (desired: Desired, server: Parameters<typeof observed>[0]): readonly unknown[] =>

@@ -13,7 +13,7 @@ const found = (
   return error === null ? null : { code: error.code, summary: error.details.summary };
 };
 const holder = { pid: 77, usedMib: 90000, user: "bob", command: "python train.py", serverId: null };
-const ours = runningServer({ launch, overlay: null, warnings: [] });
+const ours = runningServer({ launch, overlay: null, warnings: [], kvCacheAuto: null });
 
 describe("preflight", () => {
   it("finds nothing on a host that has what is needed", () => {

@@ -17,6 +17,7 @@ const wait: Step = {
   timeoutSeconds: 1,
   fatalPatterns: [],
   kvCacheDtypes: null,
+  kvCacheAuto: null,
 };
 
 function secretsOf(...steps: readonly Step[]): readonly string[] {

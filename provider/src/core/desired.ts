@@ -4,6 +4,8 @@ import { VllmServerError } from "./errors";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
 import { chooseKvCacheFlag, type KvCacheFlag } from "./kv-cache-flag";
+import { autoInLayers } from "./kv-cache-granted";
+import { type KvCacheWish, situationOf } from "./kv-cache-situation";
 import { attentionKindOf, dtypeOfArgument, modelDtypeOf } from "./model-config";
 import { checkpointWish, modelLabel, modelPlace } from "./model-source";
 import type { Observed } from "./observed";
@@ -18,6 +20,8 @@ export interface Desired {
   /** null: the checkpoint is served as it is. */
   readonly overlay: OverlayStep | null;
   readonly warnings: readonly string[];
+  /** The type that attention layers take where vLLM says "auto"; null: the model's own. */
+  readonly kvCacheAuto: string | null;
 }
 
 /** Seconds a ready server may finish its running requests in when it is stopped, unless extraArgs["shutdown-timeout"] says another. */
@@ -40,7 +44,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
   // As vLLM will read it: configOverrides can say another dtype.
   const files = { ...checkpoint.files, ...patch.files };
   const configText = files["config.json"] ?? null;
-  const kvCache = chooseKvCacheFlag({
+  const kvWish: KvCacheWish = {
     wish: spec.kvCacheDtype,
     vllmVersion: executable.version,
     modelDtype: modelDtypeOf(configText),
@@ -48,7 +52,8 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
     dtypeArgument: dtypeArgument(spec),
     files,
     computeCapabilities: observed.gpus?.map((gpu) => gpu.computeCapability) ?? [],
-  });
+  };
+  const kvCache = chooseKvCacheFlag(kvWish);
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>
     renderServeConfig(spec, {
@@ -95,6 +100,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
     launch,
     overlay,
     warnings: warningsOf(patch, kvCache, spec),
+    kvCacheAuto: autoInLayers(situationOf(kvWish)),
   };
 }
 

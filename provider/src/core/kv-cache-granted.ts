@@ -1,3 +1,4 @@
+import { checkedScheme, type KvSituation } from "./kv-cache-situation";
 import type { ReadyRecord } from "./observed";
 
 interface Granted {
@@ -24,6 +25,14 @@ const SAME_TYPE: readonly Granted[] = [
 export function grantedKvDtypes(wish: string): readonly string[] | null {
   if (wish === "auto") return null;
   return [wish, ...(SAME_TYPE.find((row) => row.wish === wish)?.also ?? [])];
+}
+
+/**
+ * The type that attention layers take where all else says "auto"; null: the model's own. No log and no metric tells of it.
+ * Source: vllm 0.16 to 0.33 model_executor/layers/attention/attention.py, the scheme of compressed-tensors.
+ */
+export function autoInLayers(situation: KvSituation): string | null {
+  return checkedScheme(situation) === null ? null : "fp8";
 }
 
 /** What a server that answers keeps its KV cache in; null: it does not tell. */

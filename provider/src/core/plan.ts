@@ -131,5 +131,6 @@ function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]
     timeoutSeconds: spec.timeouts.ready,
     fatalPatterns,
     kvCacheDtypes: grantedKvDtypes(spec.kvCacheDtype),
+    kvCacheAuto: desired.kvCacheAuto,
   };
 }

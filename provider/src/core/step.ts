@@ -155,6 +155,8 @@ export interface WaitStep {
   readonly fatalPatterns: readonly string[];
   /** Types that the KV cache may turn out to have, the wished one first; null: any. */
   readonly kvCacheDtypes: readonly string[] | null;
+  /** The type that attention layers take where vLLM says "auto"; null: the model's own. */
+  readonly kvCacheAuto: string | null;
 }
 
 /**

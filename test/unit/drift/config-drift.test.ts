@@ -7,7 +7,7 @@ const wanted =
   'max-model-len: 8192\nhost: "127.0.0.1"\nport: 8000\nhf-overrides: "{\\"a\\":1}"\nstream-interval: 4\n';
 const drift = (found: string | null, isRead = false, marks: readonly string[] = []): readonly Drift[] => {
   const differences = { ...NO_DIFFERENCES, config: { wanted, found, isRead } };
-  const server = runningServer({ launch, overlay: null, warnings: [] }, { differences });
+  const server = runningServer({ launch, overlay: null, warnings: [], kvCacheAuto: null }, { differences });
   return driftOf(observed({ server }), {
     configHash: "f00d",
     claimId: null,

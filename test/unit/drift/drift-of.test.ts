@@ -12,7 +12,7 @@ import type { ExecutableSeen, PortSeen, ServerSeen } from "../../../provider/src
 import { NO_DIFFERENCES } from "../../../provider/src/core/observed-differences";
 import { absentServer, launch, observed, owner, runningServer, spec } from "../../support/host-facts";
 
-const desired: Desired = { launch, overlay: null, warnings: [] };
+const desired: Desired = { launch, overlay: null, warnings: [], kvCacheAuto: null };
 const believed: Believed = { configHash: "f00d", claimId: null, service: spec().service, marks: [] };
 const drift = (parts: Partial<ServerSeen>, state: Believed | null = believed): readonly Drift[] =>
   driftOf(observed({ server: runningServer(desired, parts) }), state);

@@ -4,7 +4,7 @@ import type { Observed, ServerSeen } from "../../../provider/src/core/observed";
 import { NO_DIFFERENCES, type Differences } from "../../../provider/src/core/observed-differences";
 import { gpu, launch, observed, owner, runningServer } from "../../support/host-facts";
 
-const desired = { launch, overlay: null, warnings: [] };
+const desired = { launch, overlay: null, warnings: [], kvCacheAuto: null };
 const drift = (parts: Partial<Observed>, server: Partial<ServerSeen> = {}): readonly Drift[] =>
   driftOf(observed({ server: runningServer(desired, server), ...parts }));
 const differing = (differences: Partial<Differences>): readonly Drift[] =>

@@ -7,7 +7,7 @@ const drift = (differences: Partial<Differences>): readonly Drift[] =>
   driftOf(
     observed({
       server: runningServer(
-        { launch, overlay: null, warnings: [] },
+        { launch, overlay: null, warnings: [], kvCacheAuto: null },
         { differences: { ...NO_DIFFERENCES, ...differences } },
       ),
     }),

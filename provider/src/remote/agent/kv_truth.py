@@ -31,7 +31,9 @@ class Seen:
 class KvTruth:
     """Hears the log of one start; what is nearest to the memory counts most."""
 
-    def __init__(self) -> None:
+    def __init__(self, auto: Optional[str] = None) -> None:
+        """`auto`: what layers take where all else says "auto" and nobody tells of it; None: the model's dtype."""
+        self._auto = auto
         self._layers: list[Seen] = []
         self._engines: list[Seen] = []
         self._model: Optional[str] = None
@@ -42,7 +44,7 @@ class KvTruth:
             self._model = model[1] if model else self._model
             if engine:
                 told = f"kv_cache_dtype={engine[1]}"
-                if engine[1] == _AUTO and self._model:
+                if engine[1] == _AUTO and self._model and not self._auto:
                     told += f", dtype=torch.{self._model}"
                 self._engines.append(self._seen(engine[1], told, "config of the engine in its log"))
         elif "KV cache format" in line:
@@ -61,7 +63,7 @@ class KvTruth:
         ]
 
     def _seen(self, told: str, evidence: str, place: str) -> Seen:
-        return Seen(told, self._model if told == _AUTO else told, evidence, place)
+        return Seen(told, (self._auto or self._model) if told == _AUTO else told, evidence, place)
 
 
 def dtype_of(places: Sequence[Seen]) -> Optional[str]:

@@ -62,7 +62,7 @@ class _Wait:
         self.fatal = [re.compile(pattern, re.MULTILINE) for pattern in step["fatalPatterns"]]
         self.port = PortWatch(launch["listen"]["address"], launch["listen"]["port"])
         self.tasks: Optional[set[str]] = None
-        self.kv_cache = kv_truth.KvTruth()
+        self.kv_cache = kv_truth.KvTruth(step.get("kvCacheAuto"))
         self.prover: Optional[Prover] = None
         self.began = time.monotonic()
 

@@ -54,7 +54,13 @@ export function isOfOperations(path: string): boolean {
   return OF_OPERATIONS.some((input) => pathsOverlap(input, path)) || isOfGetting(path);
 }
 
-const OF_OPERATIONS: readonly InputName[] = ["allowUnauthenticated", "readiness", "timeouts", "update", "onDelete"];
+const OF_OPERATIONS: readonly InputName[] = [
+  "allowUnauthenticated",
+  "readiness",
+  "timeouts",
+  "update",
+  "onDelete",
+];
 
 /** How a checkpoint or a package is got and looked at, the next time. */
 function isOfGetting(path: string): boolean {

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agent import checkpoint_record, overlay, ownership, paths
+from agent import checkpoint_record, overlay, ownership, paths, processes, state_folder
 
 from . import hub_client
 from .bed import OWNER
@@ -118,6 +118,44 @@ class PurgeTest(FetchCase):
                 kept = ownership.forget(self.ids[0], True)
                 why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]} of shop/prod"
                 self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
+
+    def shared(self) -> int:
+        """Both servers run from one overlay of one download; its bytes."""
+        step = {"name": "0a1b2c", "checkpointPath": str(self.snapshot()), "files": {}, "record": {}}
+        for number, (server_id, key) in enumerate(zip(self.ids, (KEY, OTHER_KEY))):
+            self.fetch(number, key=key, revision=SHA)
+            overlay.build(server_id, step)
+            wish = {**launch(str(paths.overlays_folder() / "0a1b2c")), "checkpointWish": f"checkpoints/{key}"}
+            (paths.server_folder(server_id) / "launch.json").write_text(json.dumps(wish))
+        return self.bytes()
+
+    def test_two_that_are_destroyed_at_the_same_time_leave_nothing_to_each_other(self) -> None:
+        size = self.shared()
+        found: list[dict[str, Any]] = []
+        remove = state_folder.remove
+
+        def overtaken(server_id: str) -> None:
+            """The other one comes when this one has done all but take its records away."""
+            if server_id == self.ids[0]:
+                found.append(ownership.forget(self.ids[1], True))
+            remove(server_id)
+
+        self.keep(state_folder, "remove", overtaken)
+        found.append(ownership.forget(self.ids[0], True))
+        self.assertEqual([size, 0], sorted((one["freedBytes"] for one in found), reverse=True))
+        self.assertEqual([], next(one["kept"] for one in found if one["freedBytes"] > 0))
+        self.assertFalse(self.repo().exists())
+        self.assertEqual([".lock"], sorted(set(os.listdir(paths.overlays_folder())) - {".lock.json"}))
+        self.assertEqual([], list(checkpoint_record.folder().glob("*.json")))
+
+    def test_one_whose_end_was_cut_off_uses_what_it_did(self) -> None:
+        self.shared()
+        child = self.spawn("print('up')")
+        child.wait()
+        mark = {"pid": child.pid, "startTicks": 1, "bootId": processes.boot_id()}
+        (paths.server_folder(self.ids[1]) / "forgetting.json").write_text(json.dumps(mark))
+        why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]} of shop/prod"
+        self.assertEqual({"freedBytes": 0, "kept": [why]}, ownership.forget(self.ids[0], True))
 
     def test_a_folder_of_the_user_is_never_removed(self) -> None:
         (self.home / "model").mkdir()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import checkpoint_record, lock, overlay_use, paths, records, registry
+from agent import checkpoint_record, forgetting, lock, overlay_use, paths, records, registry
 from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
@@ -57,7 +57,7 @@ def drop_all(server_id: str) -> None:
 
 
 def keys_of_others(server_id: str) -> set[str]:
-    return {key for other in registry.server_ids() if other != server_id for key in keys_of(other)}
+    return {key for other in forgetting.users(server_id) for key in keys_of(other)}
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,7 @@ class Use:
 def uses(but: Optional[str] = None) -> list[Use]:
     """Of every server but one, and of every overlay."""
     found: list[Use] = []
-    for server_id in registry.server_ids():
-        if server_id == but:
-            continue
+    for server_id in forgetting.users(but):
         for checkpoint in map(checkpoint_record.read, sorted(keys_of(server_id))):
             if checkpoint is not None:
                 files = (checkpoint.snapshot.folder / file.path for file in checkpoint.files)
@@ -121,9 +119,7 @@ def _forget(server_id: str, keys: set[str], is_all: bool = False) -> None:
 def _memories_of_folders(but: Optional[str]) -> set[Path]:
     """Of checkpoints that servers but one were started from by their path."""
     wishes = [
-        (registry.load_launch(server_id) or {}).get("checkpointWish")
-        for server_id in registry.server_ids()
-        if server_id != but
+        (registry.load_launch(server_id) or {}).get("checkpointWish") for server_id in forgetting.users(but)
     ]
     folders = (paths.expand(wish) for wish in wishes if wish and checkpoint_record.key_of(wish) is None)
     return {checkpoint_record.hashes_file_of(folder) for folder in folders}

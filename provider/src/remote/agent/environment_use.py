@@ -8,7 +8,7 @@ import shutil
 from contextlib import AbstractContextManager
 from typing import Optional
 
-from agent import environments, job, lock, records, registry, uv_tool
+from agent import environments, forgetting, job, lock, records, registry, uv_tool
 from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
@@ -49,7 +49,7 @@ def drop_all(server_id: str) -> list[str]:
         with exclusive(server_id):
             removed = _put_aside(server_id)
         _delete_removed()
-    if all(other == server_id for other in registry.server_ids()):
+    if not forgetting.users(server_id):
         uv_tool.drop()
     return removed
 
@@ -64,9 +64,8 @@ def hand_over(server_id: str, to_server_id: str) -> None:
 def _put_aside(forgotten: Optional[str]) -> list[str]:
     """Takes those that nobody needs out of reach, in an instant each. Call it under `exclusive`."""
     needed: set[str] = set()
-    for server_id in registry.server_ids():
-        if server_id != forgotten:
-            needed.update([*_NOTED.of(server_id), _launched(server_id)])
+    for server_id in forgetting.users(forgotten):
+        needed.update([*_NOTED.of(server_id), _launched(server_id)])
     left = [
         name
         for name in environments.names()

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable
 
-from agent import executable, index_choice, job, paths, records, registry, uv_run, uv_tool
+from agent import executable, forgetting, index_choice, job, paths, records, uv_run, uv_tool
 from agent.failure import AgentFailure
 
 VERSION = "2.4.0"
@@ -50,7 +50,7 @@ def install(report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
 
 def drop_unless_others(server_id: str) -> None:
     """With the last server the client goes, if it was brought here."""
-    if all(other == server_id for other in registry.server_ids()):
+    if not forgetting.users(server_id):
         shutil.rmtree(_folder(), ignore_errors=True)
 
 

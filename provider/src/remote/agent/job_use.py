@@ -8,7 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from agent import paths, registry
+from agent import forgetting, paths
 from agent.failure import AgentFailure
 from agent.noted import Noted
 
@@ -56,7 +56,7 @@ def hand_over(server_id: str, successor: str) -> None:
 
 
 def is_wanted_by_others(server_id: str, key: str) -> bool:
-    return any(key in wanted_by(other) for other in registry.server_ids() if other != server_id)
+    return any(key in wanted_by(other) for other in forgetting.users(server_id))
 
 
 def wanted_by(server_id: str) -> list[str]:

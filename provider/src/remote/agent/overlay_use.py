@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from agent import lock, paths, records, registry
+from agent import forgetting, lock, paths, records, registry
 from agent.noted import Noted
 
 _LOCK_WAIT_SECONDS = 60.0
@@ -77,11 +77,11 @@ def record_path(name: str) -> Path:
 
 def users(name: str) -> list[str]:
     """Servers that have built the overlay or were last started from it."""
-    return [server_id for server_id in registry.server_ids() if name in _names_of(server_id)]
+    return [server_id for server_id in forgetting.users() if name in _names_of(server_id)]
 
 
 def _used_by_others(server_id: str) -> set[str]:
-    return {name for other in registry.server_ids() if other != server_id for name in _names_of(other)}
+    return {name for other in forgetting.users(server_id) for name in _names_of(other)}
 
 
 def _names_of(server_id: str) -> set[str]:

@@ -10,6 +10,7 @@ from agent import (
     checkpoint_forget,
     checkpoint_use,
     environment_use,
+    forgetting,
     hf_install,
     job_use,
     lock,
@@ -66,6 +67,7 @@ def forget(server_id: str, is_purged: bool = False) -> dict[str, Any]:
     attempt can be repeated. ForgetResult of remote/protocol.ts. Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
+    forgetting.begin(server_id)
     job_use.drop_all(server_id)
     overlay_use.drop_all(server_id)
     purged = checkpoint_forget.run(server_id, is_purged)

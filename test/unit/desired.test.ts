@@ -62,6 +62,13 @@ describe("desiredState", () => {
     ]);
   });
 
+  it("warns of overrides that Mistral's own config can outdo", () => {
+    const told = (parts: Partial<Spec>): readonly string[] => desired(parts).warnings;
+    const [engine, configOverrides] = [{ configFormat: "mistral" }, { rope_theta: 10000 }];
+    expect(told({ engine, configOverrides })).toEqual([expect.stringContaining("reads params.json first")]);
+    expect([told({ engine }), told({ configOverrides })]).toEqual([[], []]);
+  });
+
   it("serves an overlay where a 16-bit cache is wanted of a checkpoint that asks for another", () => {
     const { launch, overlay } = desired({ kvCacheDtype: "bfloat16" }, fp8);
     expect(launch.modelPath).toBe(`/home/ann/.local/state/pulumi-vllm/overlays/${overlay?.name ?? ""}`);

@@ -99,7 +99,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
   return {
     launch,
     overlay,
-    warnings: warningsOf(patch, kvCache, spec),
+    warnings: [...warningsOf(patch, kvCache, spec), ...overridesBesideParams(spec)],
     kvCacheAuto: autoInLayers(situationOf(kvWish)),
   };
 }
@@ -112,6 +112,15 @@ function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly 
     (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isWishGiven || isToldByFlag),
   );
   return [...ofPatch, ...kvCache.warnings].map((warning) => warning.message);
+}
+
+/** Source: vLLM 0.32.0 transformers_utils/configs/mistral.py adapt_config_dict: config.json gives defaults only. */
+function overridesBesideParams(spec: Spec): readonly string[] {
+  const overrides = { ...spec.quantizationConfigOverrides, ...spec.configOverrides };
+  if (spec.engine["configFormat"] !== "mistral" || Object.keys(overrides).length === 0) return [];
+  return [
+    'with engine.configFormat "mistral" vLLM reads params.json first: overrides of config.json count only for what that does not say',
+  ];
 }
 
 /** The same folder with other files in it is another model. */

@@ -160,3 +160,16 @@ describe.each([
     expect(existsSync(bed.repository("org/tiny"))).toBe(false);
   });
 });
+
+it("two servers of one stack that are destroyed at the same time leave nothing of it to each other", async () => {
+  await bed.declare({
+    one: await server({ configOverrides: { max_position_embeddings: 128 } }),
+    two: await server({ configOverrides: { max_position_embeddings: 128 } }),
+  });
+  demandDone(await bed.project.up());
+  expect(demandDone(await bed.project.destroy())).toMatch(/purged 6\.0 MB\n/);
+  expect(existsSync(bed.repository("org/tiny"))).toBe(false);
+  expect([bed.processes(), bed.serverFolders()]).toEqual([[], []]);
+  for (const folder of ["checkpoints", "overlays"])
+    expect(readdirSync(bed.state(folder)).filter((name) => !name.startsWith(".lock"))).toEqual([]);
+});

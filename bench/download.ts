@@ -22,6 +22,8 @@ import { table, times } from "./table.ts";
 export interface DownloadSize {
   readonly gigabytes: number;
   readonly repetitions: number;
+  /** Gbit/s of all connections together, one after the other; 0: as fast as it goes between processes of one machine, which is no link. */
+  readonly links: readonly number[];
 }
 
 const REPOSITORY = "org/large";
@@ -29,8 +31,6 @@ const REVISION = "a".repeat(40);
 const SHARDS = 16;
 /** As many files at once as the product has under way; more of them than that are there all the time, so that ranges of one file would bring nothing. */
 const AT_A_TIME = 8;
-/** Gbit/s of all connections together; null: as fast as it goes between processes of one machine, which is no link. */
-const LINKS: readonly (number | null)[] = [1, 2.5, null];
 const GOAL = 0.9;
 
 /**
@@ -66,9 +66,9 @@ async function measured(size: DownloadSize, hub: ModelHub, host: AgentHost, hf: 
   const ways = [product(host, hub), clientAlone(hf, hub), await curl(hub)];
   const rows: string[][] = [];
   const met: string[] = [];
-  for (const link of LINKS) {
-    await hub.setFaults(link === null ? [] : [{ kind: "throttle", bytesPerSecond: (link * 1e9) / 8 }]);
-    const title = link === null ? "none" : `${String(link)} Gbit/s`;
+  for (const link of size.links) {
+    await hub.setFaults(link === 0 ? [] : [{ kind: "throttle", bytesPerSecond: (link * 1e9) / 8 }]);
+    const title = link === 0 ? "none" : `${String(link)} Gbit/s`;
     const runs = ways.map((): Ran[] => []);
     for (let turn = 1; turn <= size.repetitions; turn += 1) {
       for (const [index, way] of ways.entries()) {

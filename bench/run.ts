@@ -11,7 +11,7 @@ import { measureStart } from "./start.ts";
 import { measureVerbs } from "./verbs.ts";
 
 /**
- * node bench/run.ts [PART...] [--servers N] [--hosts N] [--delay MS] [--repetitions N] [--gigabytes N] [--megabytes N]: prints Markdown. Without a part: all.
+ * node bench/run.ts [PART...] [--servers N] [--hosts N] [--delay MS] [--repetitions N] [--gigabytes N] [--link GBITS] [--megabytes N]: prints Markdown. Without a part: all.
  * Each part measures its peer in the same run.
  */
 
@@ -28,7 +28,11 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
       repetitions: option("repetitions", 5),
     }),
   download: () =>
-    measureDownload({ gigabytes: option("gigabytes", 4), repetitions: option("repetitions", 3) }),
+    measureDownload({
+      gigabytes: option("gigabytes", 4),
+      repetitions: option("repetitions", 3),
+      links: process.argv.includes("--link") ? [option("link", 0)] : [1, 2.5, 0],
+    }),
   overlay: () => measureOverlay(option("repetitions", 20)),
   install: () =>
     measureInstall({ megabytes: option("megabytes", 1000), repetitions: option("repetitions", 5) }),

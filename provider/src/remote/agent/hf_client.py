@@ -16,7 +16,7 @@ from agent.hub_cache import File
 # Files at the same time. Source: huggingface_hub 2.4.0, `hf download --help`, its own default.
 WORKERS = 8
 # One client is one Python process, which over plain HTTP takes 2 to 3 s of processor time for a GB and hardly ever more than one
-# core (huggingface_hub 2.4.0). So clients share the files where there are cores for it: four fill a link of 10 Gbit/s.
+# core (huggingface_hub 2.4.0). So clients share the files where there are cores for it; by that, four carry about 10 Gbit/s.
 MOST_CLIENTS = 4
 CORES_PER_CLIENT = 1
 # It puts together chunks of 10 MiB out of reads of 64 KiB, and glibc gives that memory back to the kernel each time and asks for it

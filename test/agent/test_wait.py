@@ -181,7 +181,12 @@ class LostWishTest(ActingCase):
     def test_an_engine_that_goes_by_the_model_is_no_quantized_one(self) -> None:
         act = {"log": ENGINE % "auto" + STARTED}
         self.assertEqual(
-            ("fp8", "bfloat16", "kv_cache_dtype=auto, dtype=torch.bfloat16", "config of the engine in its log"),
+            (
+                "fp8",
+                "bfloat16",
+                "kv_cache_dtype=auto, dtype=torch.bfloat16",
+                "config of the engine in its log",
+            ),
             self.lost(act, ["fp8", "fp8_e4m3"]),
         )
 

@@ -9,7 +9,7 @@ import unittest
 from datetime import datetime
 from typing import Any
 
-from agent import records, run_record, wait
+from agent import port_watch, records, run_record, wait
 from test.agent.acting import ActingCase, kill, wait_step
 
 STARTED = "INFO:     Application startup complete.\n"
@@ -140,6 +140,7 @@ class FailureTest(ActingCase):
         self.assertIn("unittest", result["winnerCommand"])
 
     def test_a_port_on_which_nobody_listens_long_after_the_log_said_so_is_lost(self) -> None:
+        self._patch(port_watch, "LISTEN_SECONDS", 1.0)
         self.start({"log": STARTED})
         result = self.wait()
         self.assertEqual(("port-lost", None), (result["outcome"], result["winnerPid"]))

@@ -11,8 +11,9 @@ from agent import accounts, processes, readiness, sockets
 # Asked only when it matters: it costs a look at every process of the host.
 Members = Callable[[], "list[processes.Process]"]
 STARTED = "Application startup complete."
-# uvicorn prints STARTED before it listens; a loser never does. Source: vLLM 0.32.0, observed.
-_LISTEN_SECONDS = 3.0
+# uvicorn prints STARTED right before it listens; a loser never does. Source: vLLM 0.32.0, observed. A winner that listens is
+# seen at once; where nobody does, a host that is busy may take its time.
+LISTEN_SECONDS = 20.0
 
 
 @dataclass
@@ -41,7 +42,7 @@ class PortWatch:
         ]
         if others:
             return _lost(*others[0])
-        if not own and time.monotonic() - self.started_at > _LISTEN_SECONDS:
+        if not own and time.monotonic() - self.started_at > LISTEN_SECONDS:
             return _lost(None, None)
         return None
 

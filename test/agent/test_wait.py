@@ -9,7 +9,7 @@ import unittest
 from datetime import datetime
 from typing import Any
 
-from agent import port_watch, records, run_record, wait
+from agent import port_watch, processes, records, run_record, sockets, wait
 from test.agent.acting import ActingCase, kill, wait_step
 
 STARTED = "INFO:     Application startup complete.\n"
@@ -144,6 +144,22 @@ class FailureTest(ActingCase):
         self.start({"log": STARTED})
         result = self.wait()
         self.assertEqual(("port-lost", None), (result["outcome"], result["winnerPid"]))
+
+    def test_one_of_ours_that_begins_to_listen_between_two_looks_is_nobody_else(self) -> None:
+        later = sockets.listeners
+        looks: list[Any] = [[]]
+
+        def listeners(port: int) -> Any:
+            return looks.pop() if looks else later(port)
+
+        with socket.socket() as ours:
+            ours.bind(("127.0.0.1", self.port))
+            ours.listen()
+            watch = port_watch.PortWatch("127.0.0.1", self.port)
+            watch.hear(STARTED)
+            self._patch(sockets, "listeners", listeners)
+            me = processes.read_process(os.getpid())
+            self.assertIsNone(watch.lost_to(lambda: [me]))
 
     def test_a_foreign_server_on_the_port_does_not_make_ours_ready(self) -> None:
         self.start({})

@@ -34,10 +34,12 @@ class PortWatch:
         """WaitResult "port-lost" once the log says ready and the port is somebody else's, or nobody's for too long."""
         if self.started_at is None:
             return None
+        # First who listens, then who of them is ours: one of ours that begins to in between is not taken for somebody else.
+        listening = sockets.listeners(self.port)
         own = readiness.own_listeners(self.port, members())
         others = [
             (inode, uid)
-            for inode, uid, address in sockets.listeners(self.port)
+            for inode, uid, address in listening
             if inode not in own and sockets.overlaps(address, self.address)
         ]
         if others:

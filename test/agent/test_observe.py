@@ -141,6 +141,7 @@ class ObserveTest(ObservedCase):
                 "owner": OWNER,
                 "generation": 3,
                 "launch": {name: self.launch()[name] for name in kept},
+                "lastGood": {"fingerprint": "f1", "vllmVersion": "0.32.0"},
                 "manager": "process",
                 "unit": None,
                 "leader": leader,

@@ -61,6 +61,7 @@ ABSENT: dict[str, Any] = {
     "owner": None,
     "generation": 0,
     "launch": None,
+    "lastGood": None,
     "manager": None,
     "unit": None,
     "leader": None,

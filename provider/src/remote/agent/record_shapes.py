@@ -93,3 +93,5 @@ READY: Mapping[str, Shape] = {
     "kvCacheDtype": optional(text),
     "probe": text,
 }
+# Earlier versions did not record what the KV cache is kept in.
+READY_NEEDED = frozenset(READY) - {"kvCacheDtype"}

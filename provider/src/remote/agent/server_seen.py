@@ -103,7 +103,7 @@ def _one_of(known: tuple[str, ...], found: Any) -> str:
 
 def _ready(server: Server) -> Optional[dict[str, Any]]:
     ready = server.ready_of_launch()
-    return None if ready is None or not record_shapes.READY_NEEDED <= ready.keys() else ready
+    return None if ready is None or not ready.keys() >= record_shapes.READY_NEEDED else ready
 
 
 def _restarts(server: Server) -> int:

@@ -6,15 +6,28 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
-from agent import checkpoint_record, overlay, ownership, paths, processes, state_folder
+import agent
+from agent import (
+    checkpoint_purge,
+    checkpoint_record,
+    checkpoint_use,
+    overlay,
+    ownership,
+    paths,
+    processes,
+    state_folder,
+)
 
 from . import hub_client
 from .bed import OWNER
 from .fetching import FILES, HF, KEY, SHA, SHARD_BYTES, SHARDS, FetchCase
 
+REMOTE = str(Path(agent.__path__[0]).parent)
 OTHER = "b" * 40
 OTHER_KEY = "1" * 16
 
@@ -119,10 +132,10 @@ class PurgeTest(FetchCase):
                 why = f"6 files of org/m@{SHA[:12]}: used by server {self.ids[1]} of shop/prod"
                 self.assertEqual({"freedBytes": 0, "kept": [why]}, kept)
 
-    def shared(self) -> int:
-        """Both servers run from one overlay of one download; its bytes."""
+    def shared(self, *keys: str) -> int:
+        """Both servers run from one overlay of one download; its bytes. `keys`: as they have declared it."""
         step = {"name": "0a1b2c", "checkpointPath": str(self.snapshot()), "files": {}, "record": {}}
-        for number, (server_id, key) in enumerate(zip(self.ids, (KEY, OTHER_KEY))):
+        for number, (server_id, key) in enumerate(zip(self.ids, keys)):
             self.fetch(number, key=key, revision=SHA)
             overlay.build(server_id, step)
             wish = {**launch(str(paths.overlays_folder() / "0a1b2c")), "checkpointWish": f"checkpoints/{key}"}
@@ -130,7 +143,7 @@ class PurgeTest(FetchCase):
         return self.bytes()
 
     def test_two_that_are_destroyed_at_the_same_time_leave_nothing_to_each_other(self) -> None:
-        size = self.shared()
+        size = self.shared(KEY, OTHER_KEY)
         found: list[dict[str, Any]] = []
         remove = state_folder.remove
 
@@ -148,8 +161,40 @@ class PurgeTest(FetchCase):
         self.assertEqual([".lock"], sorted(set(os.listdir(paths.overlays_folder())) - {".lock.json"}))
         self.assertEqual([], list(checkpoint_record.folder().glob("*.json")))
 
+    def test_one_that_comes_in_the_middle_of_anothers_end_finds_all_of_it_or_nothing(self) -> None:
+        for module, name in ((checkpoint_purge, "run"), (checkpoint_use, "drop_all")):
+            with self.subTest(before=f"{module.__name__}.{name}"):
+                for server_id in self.ids:
+                    self.record(server_id, owner={**OWNER, "serverId": server_id, "urn": "x"})
+                size = self.shared(KEY, KEY)
+                found = self.forget_with_the_other_before(module, name)
+                self.assertEqual([size, 0], sorted((one["freedBytes"] for one in found), reverse=True))
+                self.assertFalse(self.repo().exists())
+                self.assertEqual([], list(checkpoint_record.folder().glob("*.json")))
+
+    def forget_with_the_other_before(self, module: Any, name: str) -> list[dict[str, Any]]:
+        """Results of both servers' ends, the second one's from a process of its own: locks are between processes."""
+        program = (
+            f"import json, sys; sys.path.insert(0, {REMOTE!r}); from agent import ownership; print('up'); "
+            "print(json.dumps(ownership.forget(sys.argv[1], True)))"
+        )
+        others: list[subprocess.Popen[bytes]] = []
+        step = getattr(module, name)
+
+        def overtaken(*given: Any) -> Any:
+            others.append(self.spawn(program, self.ids[1]))
+            # As far as it comes in that time.
+            time.sleep(0.5)
+            return step(*given)
+
+        with mock.patch.object(module, name, overtaken):
+            mine = ownership.forget(self.ids[0], True)
+        (other,) = others
+        # Before its result it tells that it waits.
+        return [mine, json.loads(other.communicate(timeout=30)[0].splitlines()[-1])]
+
     def test_one_whose_end_was_cut_off_uses_what_it_did(self) -> None:
-        self.shared()
+        self.shared(KEY, OTHER_KEY)
         child = self.spawn("print('up')")
         child.wait()
         mark = {"pid": child.pid, "startTicks": 1, "bootId": processes.boot_id()}

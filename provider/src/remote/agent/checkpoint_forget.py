@@ -8,15 +8,16 @@ from agent import checkpoint_purge, checkpoint_record, checkpoint_use
 
 
 def run(server_id: str, is_purged: bool) -> dict[str, Any]:
-    """{freedBytes, kept}. Files go first: a cut attempt can be repeated as long as the records tell of them."""
+    """{freedBytes, kept}. Files go first: a cut attempt can be repeated as long as the records tell of them.
+
+    Call it under checkpoint_use.exclusive_if_any.
+    """
     nothing: dict[str, Any] = {"freedBytes": 0, "kept": []}
-    # Not to be made on a full disk only to find nothing in it.
     if not checkpoint_record.folder().is_dir():
         return checkpoint_purge.of_own_folder(server_id) if is_purged else nothing
-    with checkpoint_use.exclusive(server_id):
-        purged = checkpoint_purge.run(server_id) if is_purged else nothing
-        _remove_parts(server_id)
-        checkpoint_use.drop_all(server_id)
+    purged = checkpoint_purge.run(server_id) if is_purged else nothing
+    _remove_parts(server_id)
+    checkpoint_use.drop_all(server_id)
     return purged
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
@@ -18,6 +18,11 @@ _NOTED = Noted("checkpoints.json")
 def exclusive(server_id: str) -> AbstractContextManager[None]:
     """Held while a use is noted, and while files that nobody uses are removed."""
     return lock.held(checkpoint_record.folder() / ".lock", "server " + server_id, _LOCK_WAIT_SECONDS)
+
+
+def exclusive_if_any(server_id: str) -> AbstractContextManager[None]:
+    """Likewise, but nothing is made for it: on a full disk a server that has downloaded nothing can be forgotten."""
+    return exclusive(server_id) if checkpoint_record.folder().is_dir() else nullcontext()
 
 
 def note(server_id: str, key: str) -> None:

@@ -67,10 +67,12 @@ def forget(server_id: str, is_purged: bool = False) -> dict[str, Any]:
     attempt can be repeated. ForgetResult of remote/protocol.ts. Raises STOP_INCOMPLETE while a process of it lives.
     """
     _require_nothing_alive(server_id)
-    forgetting.begin(server_id)
-    job_use.drop_all(server_id)
-    overlay_use.drop_all(server_id)
-    purged = checkpoint_forget.run(server_id, is_purged)
+    # Whoever is forgotten at the same time uses all of this, or none of it.
+    with checkpoint_use.exclusive_if_any(server_id):
+        forgetting.begin(server_id)
+        job_use.drop_all(server_id)
+        overlay_use.drop_all(server_id)
+        purged = checkpoint_forget.run(server_id, is_purged)
     hf_install.drop_unless_others(server_id)
     environment_use.drop_all(server_id)
     state_folder.remove(server_id)

@@ -8,21 +8,26 @@ import shutil
 
 from agent import paths, records, temp_files
 
+_LAST = ("owner.json", "forgetting.json")
+
 
 def remove(server_id: str) -> None:
-    """The server's temp folder and state folder, owner.json last."""
+    """The server's temp folder and state folder; owner.json after all that tells what the server uses, the mark that it is
+    being forgotten (forgetting.py) after that: others look in between.
+    """
     temp_files.remove(paths.temp_folder(server_id))
     folder = paths.server_folder(server_id)
     if not folder.is_dir():
         return
     with records.disk_failures("remove", folder):
         for entry in os.scandir(folder):
-            if entry.name == "owner.json":
+            if entry.name in _LAST:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path)
             else:
                 os.unlink(entry.path)
+        (folder / _LAST[0]).unlink(missing_ok=True)
         shutil.rmtree(folder)
 
 

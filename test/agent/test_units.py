@@ -64,6 +64,7 @@ LimitMEMLOCK=infinity
 ExecCondition=/bin/sh "/home/ann/state/units/unit.sh" allowed
 ExecStartPre=/bin/sh "/home/ann/state/units/unit.sh" prepare
 ExecStart="/opt/vllm/bin/vllm" "serve" "/models/tiny"
+ExecStartPost=-/bin/sh "/home/ann/state/units/unit.sh" starting
 ExecStopPost=/bin/sh "/home/ann/state/units/unit.sh" ended
 StandardOutput=append:/home/ann/state/logs/current.log
 StandardError=inherit

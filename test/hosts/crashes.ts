@@ -32,8 +32,7 @@ export function describeCrashes(fleetOf: () => Fleet): void {
         expect(death?.pids.length).toBeGreaterThan(2);
         expect(fleet.processes(name).filter(({ pid }) => death?.pids.includes(pid))).toEqual([]);
         expect(death?.sharedMemory.length).toBeGreaterThan(0);
-        const left = fleet.site(name).traces().sharedMemory;
-        expect(death?.sharedMemory.filter((path) => left.includes(path))).toEqual([]);
+        expect(fleet.sharedMemoryOfNobody(name)).toEqual([]);
         expect(fleet.outputs(name)).toMatchObject({ status: "ready", drift: [], generation: 3, restarts: 1 });
       },
     );
@@ -64,6 +63,7 @@ export function describeCrashes(fleetOf: () => Fleet): void {
         restarts: 2,
       });
       expect(run.said(name)).toContain("it died (exit code 0) and came back by itself (2 automatic restarts");
+      expect(fleetOf().sharedMemoryOfNobody(name)).toEqual([]);
     });
   });
 
@@ -94,6 +94,7 @@ export function describeCrashes(fleetOf: () => Fleet): void {
         const fleet = fleetOf();
         expect(fleet.outputs(name)).toMatchObject({ status: "crash-looping", generation: 6, pid: null });
         expect(run.said(name)).toMatch(/warning: .*signal 9/);
+        expect(fleet.sharedMemoryOfNobody(name)).toEqual([]);
         // Only neighbours hold memory: two users share each machine.
         const held = (free.get(name) ?? []).filter((mib) => mib > 1000);
         expect(held).toHaveLength(PLACES.find((place) => place.name === name)?.machine === null ? 1 : 2);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { note, takeAway, type Trace } from "../support/host-ledger";
+import { sharedMemoryOf } from "../support/host-processes";
 import { makeNetwork, type HostNetwork } from "../support/host-network";
 import type { PulumiResult } from "../support/pulumi-cli";
 import { freePort } from "../support/free-port";
@@ -137,6 +138,18 @@ export class Fleet {
       .processes()
       .filter(({ server }) => server === id);
     return all.toSorted((one, other) => Number(isApiServer(other)) - Number(isApiServer(one)));
+  }
+
+  /** Files of the user who runs a server that neither it nor its neighbour has mapped. */
+  sharedMemoryOfNobody(name: string): readonly string[] {
+    const mapped = new Set(
+      [name, neighbourOf(name)]
+        .flatMap((one) => this.processes(one))
+        .flatMap((process) => sharedMemoryOf(process.pid)),
+    );
+    return this.site(name)
+      .traces()
+      .sharedMemory.filter((path) => !mapped.has(path));
   }
 
   /** Destroys what is left, takes the machines away. Fails when the destroy does. */

@@ -41,6 +41,7 @@ export function describeReturns(fleetOf: () => Fleet): void {
         system_fingerprint: configHash,
       });
       expect(fleet.processes(name).filter(isApiServer)).toHaveLength(1);
+      expect(fleet.sharedMemoryOfNobody(name)).toEqual([]);
     });
 
     it("is over when the old declaration stands in the program again: nothing is started for it", async () => {

@@ -1,5 +1,5 @@
-# What the units of one vLLM server do beside running vLLM. Their ExecCondition, ExecStartPre, ExecStopPost and timer call
-# it with one word; systemd runs it as the server's own user. Nothing else of pulumi-vllm stays on the host.
+# What the units of one vLLM server do beside running vLLM. Their ExecCondition, ExecStartPre, ExecStartPost, ExecStopPost and
+# timer call it with one word; systemd runs it as the server's own user. Nothing else of pulumi-vllm stays on the host.
 # shellcheck shell=sh
 # -O is no POSIX, but dash, bash and busybox have it; names are those of processes, sockets and our own numbers.
 # shellcheck disable=SC3067,SC2010,SC2012,SC2094
@@ -107,20 +107,38 @@ watch() {
   bound_log "logs/$generation.log" "$log_bytes"
 }
 
+# From its first moment until it listens: one that dies in between leaves its shared memory, and nobody to be asked whose
+# it was. systemd ends this with the control group.
+starting() {
+  (
+    rounds=0
+    until note && listens; do
+      rounds=$((rounds + 1))
+      if [ "$rounds" -lt 60 ] && sleep 0.25; then continue; fi
+      sleep 1
+    done
+  ) >/dev/null 2>&1 </dev/null &
+}
+
 note() {
-  grep -slF "/$unit" /proc/[0-9]*/cgroup | while read -r group; do
-    sed -n 's|^.* /dev/shm/\([^/ ]*\)$|\1|p' "${group%cgroup}maps" 2>/dev/null
-  done | sort -u | while read -r name; do
+  # One sed for all: each of a hundred processes has thousands of lines.
+  # shellcheck disable=SC2046
+  sed -n 's|^.* /dev/shm/\([^/ ]*\)$|\1|p' $(grep -slF "/$unit" /proc/[0-9]*/cgroup | sed 's|cgroup$|maps|') /dev/null 2>/dev/null |
+    sort -u | while read -r name; do
     [ -f "/dev/shm/$name" ] || continue
     [ -O "/dev/shm/$name" ] || continue
     grep -qxF -- "$name" shm-before || grep -qxF -- "$name" shm || echo "$name" >>shm
   done
-  if cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$(printf %04X "$port") [0-9A-F]*:0000 0A"; then
+  if listens; then
     [ "$(cat served 2>/dev/null)" = "$generation" ] || echo "$generation" | replace served
   fi
 }
 
+listens() {
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$(printf %04X "$port") [0-9A-F]*:0000 0A"
+}
+
 case $1 in
-  allowed | prepare | ended | watch | note) "$1" ;;
+  allowed | prepare | starting | ended | watch | note) "$1" ;;
   *) exit 2 ;;
 esac

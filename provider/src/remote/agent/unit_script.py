@@ -28,7 +28,7 @@ def render(plan: Plan, folder: Path, service: str) -> str:
 
 
 def note(server_id: str) -> None:
-    """Has it note the shared memory of what runs now: one that died before the timer's first look would leave it behind."""
+    """Has it note the shared memory of what runs now, and that it listens: the timer's first look can be far."""
     script = unit_text.script_path(paths.server_folder(server_id))
     command.run(["/bin/sh", str(script), "note"], systemctl.ENVIRONMENT, _SECONDS)
 

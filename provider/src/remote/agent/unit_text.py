@@ -75,6 +75,8 @@ def _service(plan: Plan, place: Place, timer: str) -> list[str]:
         f"ExecStartPre={script} prepare",
         "ExecStart="
         + " ".join([_word(plan.command.executable), *(_argument(word) for word in plan.command.arguments)]),
+        # What it does is not worth a start that fails.
+        f"ExecStartPost=-{script} starting",
         f"ExecStopPost={script} ended",
         f"StandardOutput=append:{_plain(str(folder / 'logs' / 'current.log'))}",
         "StandardError=inherit",

@@ -32,9 +32,6 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 # The first fatal line is often a wrapper; the true cause comes with the lines after it.
 _SETTLE_SECONDS = 2.0
-# A start that fails leaves the shared memory that was not on record: a unit's is noted this often, unless a look costs much.
-_NOTE_SECONDS = 0.5
-_NOTE_SHARE = 0.05
 # A supervisor records an exit at once, a unit when nothing of it is left; when it is gone too nobody ever will.
 _RECORD_SECONDS = 10.0
 
@@ -68,7 +65,6 @@ class _Wait:
         self.kv_cache = kv_truth.KvTruth(step.get("kvCacheAuto"))
         self.prover: Optional[Prover] = None
         self.began = time.monotonic()
-        self.next_note = self.began
 
     def result(self) -> dict[str, Any]:
         pause = _FIRST_PAUSE_SECONDS
@@ -88,7 +84,6 @@ class _Wait:
 
     def _outcome(self, lines: list[str]) -> Optional[dict[str, Any]]:
         fatal_line = self._hear(lines)
-        self._note_memory()
         if fatal_line is not None:
             self._settle()
             return {"outcome": "fatal", "line": fatal_line}
@@ -114,15 +109,6 @@ class _Wait:
                 "unanswered": None if self.prover is None else self.prover.asks(),
             }
         return None
-
-    def _note_memory(self) -> None:
-        """Of a unit: a supervisor looks by itself."""
-        now = time.monotonic()
-        if self.run.get("unit") is None or self.prover is not None or now < self.next_note:
-            return
-        unit_script.note(self.server_id)
-        cost = time.monotonic() - now
-        self.next_note = now + max(_NOTE_SECONDS, cost / _NOTE_SHARE)
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.server_id, self.run)

@@ -32,6 +32,8 @@ export function describeCrashes(fleetOf: () => Fleet): void {
         expect(death?.pids.length).toBeGreaterThan(2);
         expect(fleet.processes(name).filter(({ pid }) => death?.pids.includes(pid))).toEqual([]);
         expect(death?.sharedMemory.length).toBeGreaterThan(0);
+        const left = fleet.site(name).traces().sharedMemory;
+        expect(death?.sharedMemory.filter((path) => left.includes(path))).toEqual([]);
         expect(fleet.sharedMemoryOfNobody(name)).toEqual([]);
         expect(fleet.outputs(name)).toMatchObject({ status: "ready", drift: [], generation: 3, restarts: 1 });
       },

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { note, takeAway, type Trace } from "../support/host-ledger";
-import { sharedMemoryOf } from "../support/host-processes";
 import { makeNetwork, type HostNetwork } from "../support/host-network";
+import { sharedMemoryOf } from "../support/host-processes";
 import type { PulumiResult } from "../support/pulumi-cli";
 import { freePort } from "../support/free-port";
 import { makeSystemdHost, type HostPlan, type SystemdHost } from "../support/systemd-host";

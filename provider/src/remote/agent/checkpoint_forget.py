@@ -12,10 +12,7 @@ def run(server_id: str, is_purged: bool) -> dict[str, Any]:
 
     Call it under checkpoint_use.exclusive_if_any.
     """
-    nothing: dict[str, Any] = {"freedBytes": 0, "kept": []}
-    if not checkpoint_record.folder().is_dir():
-        return checkpoint_purge.of_own_folder(server_id) if is_purged else nothing
-    purged = checkpoint_purge.run(server_id) if is_purged else nothing
+    purged = checkpoint_purge.run(server_id) if is_purged else {"freedBytes": 0, "kept": []}
     _remove_parts(server_id)
     checkpoint_use.drop_all(server_id)
     return purged

@@ -34,14 +34,14 @@ def run(server_id: str) -> dict[str, Any]:
             bytes_freed, reasons = _purge(checkpoint, users)
             freed += bytes_freed
             kept += reasons
-    return {"freedBytes": freed, "kept": kept + of_own_folder(server_id)["kept"]}
+    return {"freedBytes": freed, "kept": kept + _own_folder(server_id)}
 
 
-def of_own_folder(server_id: str) -> dict[str, Any]:
-    """A checkpoint that is no download is never removed."""
+def _own_folder(server_id: str) -> list[str]:
+    """Said of a checkpoint that is no download: it is never removed."""
     wish = (registry.load_launch(server_id) or {}).get("checkpointWish")
     is_own = isinstance(wish, str) and checkpoint_record.key_of(wish) is None
-    return {"freedBytes": 0, "kept": [f"{wish}: it was not downloaded for this server"] if is_own else []}
+    return [f"{wish}: it was not downloaded for this server"] if is_own else []
 
 
 class _Users:

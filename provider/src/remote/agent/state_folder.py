@@ -27,7 +27,8 @@ def remove(server_id: str) -> None:
                 shutil.rmtree(entry.path)
             else:
                 os.unlink(entry.path)
-        (folder / _LAST[0]).unlink(missing_ok=True)
+        for name in _LAST:
+            (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder)
 
 

@@ -108,13 +108,24 @@ watch() {
 }
 
 # From its first moment until it listens: one that dies in between leaves its shared memory, and nobody to be asked whose
-# it was. systemd ends this with the control group.
+# it was. A round that finds the same names as the one before forks only to sleep, so that it comes in time on a busy host
+# too; a name is there a moment before it is mapped, hence the second look. systemd ends this with the control group.
 starting() {
   (
-    rounds=0
-    until note && listens; do
+    rounds=0 known= looks=0
+    while :; do
+      set -- /dev/shm/*
+      if [ "$*" != "$known" ]; then
+        known=$*
+        looks=3
+      fi
       rounds=$((rounds + 1))
-      if [ "$rounds" -lt 60 ] && sleep 0.25; then continue; fi
+      if [ "$looks" -gt 0 ] || [ $((rounds % 10)) = 0 ]; then
+        looks=$((looks - 1))
+        note
+        if listens; then break; fi
+      fi
+      if [ "$rounds" -lt 600 ] && sleep 0.1; then continue; fi
       sleep 1
     done
   ) >/dev/null 2>&1 </dev/null &

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { Observed } from "../../provider/src/core/observed";
-import { preflight } from "../../provider/src/core/preflight";
-import type { Spec } from "../../provider/src/core/spec";
-import { gpu, launch, observed, runningServer, spec, SERVER_ID } from "../support/host-facts";
+import type { Observed } from "../../../provider/src/core/observed";
+import { preflight, refusal } from "../../../provider/src/core/preflight";
+import type { Spec } from "../../../provider/src/core/spec";
+import { gpu, launch, observed, runningServer, spec, SERVER_ID } from "../../support/host-facts";
 
 const NAME = 'server "kimi" on gpu1';
 const found = (
   parts: Partial<Observed>,
   wish: Partial<Spec> = {},
 ): { code: string; summary: string } | null => {
-  const error = preflight(spec(wish), observed(parts), NAME);
+  const error = refusal(NAME, preflight(spec(wish), observed(parts)));
   return error === null ? null : { code: error.code, summary: error.details.summary };
 };
 const holder = { pid: 77, usedMib: 90000, user: "bob", command: "python train.py", serverId: null };

@@ -1,0 +1,3 @@
+export { flagFindings } from "./flags";
+export { preflight } from "./preflight";
+export { refusal } from "./refusal";

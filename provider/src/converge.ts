@@ -15,9 +15,9 @@ import type { Step } from "./core/step";
 import { parseUrn } from "./core/urn";
 import { afterRefusal, clearUp, type Scene } from "./failed-start";
 import { Heed } from "./heed";
-import { judge, type Judged } from "./judge";
+import { judge, type Judged, type Sighting } from "./judge";
 import { LiveStart, type Report } from "./live-start";
-import { look } from "./look";
+import { look, type LookFor } from "./look";
 import type { HostAgent } from "./remote/host-agent";
 import type { ApplyResult } from "./remote/protocol";
 
@@ -92,11 +92,12 @@ class Run {
 
   async once(): Promise<Observed> {
     const { spec, report, urn, resolvedRevision = null } = this.task;
-    const seen = await this.observe(this.task.asksToken);
+    const sighting = await this.lookForStart();
+    const seen = sighting.observed;
     this.serverId = seen.server.owner?.serverId ?? this.serverId;
     const foreign = foreignOwner(seen, { ...this.task, server: this.serverName() });
     if (foreign !== null) throw foreign;
-    const before = await this.judge(seen);
+    const before = await this.judge(sighting);
     const needed = provision(spec, urn, resolvedRevision);
     const missing = missingParts(needed, seen);
     const judged = missing.length === 0 ? before : await this.provide(needed, before);
@@ -118,15 +119,16 @@ class Run {
     return reached;
   }
 
-  private judge(observed: Observed): Promise<Judged> {
-    return judge({ ...this.task, server: this.serverName() }, observed);
+  private judge(sighting: Sighting): Promise<Judged> {
+    return judge({ ...this.task, server: this.serverName() }, sighting);
   }
 
   /** Installs and downloads what is missing, while whatever runs goes on running; returns the host as it is then. */
   private async provide(needed: Provision, { observed: seen, findings }: Judged): Promise<Judged> {
     this.heed.tell(findings);
     await this.apply([...claimSteps(seen, this.owner()), ...missingParts(needed, seen)], seen);
-    const observed = await this.observe(this.task.asksToken);
+    const sighting = await this.lookForStart();
+    const { observed } = sighting;
     const [missing] = missingParts(needed, observed);
     if (missing !== undefined) {
       const { executable, checkpoint } = observed;
@@ -138,7 +140,7 @@ class Run {
         retryable: true,
       });
     }
-    return this.judge(observed);
+    return this.judge(sighting);
   }
 
   /** What was proven ready a moment ago can be gone since: its supervisor was killed, or it died of its first request. */
@@ -154,9 +156,15 @@ class Run {
     });
   }
 
-  private observe(asksToken = false): Promise<Observed> {
+  private async lookForStart(): Promise<Sighting> {
+    const from = this.task.now();
+    const observed = await this.observe({ asksToken: this.task.asksToken, forStart: true });
+    return { observed, asked: { from, to: this.task.now() } };
+  }
+
+  private observe(wishes: Pick<LookFor, "asksToken" | "forStart"> = {}): Promise<Observed> {
     return look(this.task.agent, {
-      asksToken,
+      ...wishes,
       spec: this.task.spec,
       urn: this.task.urn,
       serverId: this.task.verb === "create" ? null : this.serverId,

@@ -1,6 +1,6 @@
 import { isError, type Finding } from "./core/finding";
 import type { Observed } from "./core/observed";
-import { flagFindings, preflight, refusal } from "./core/preflight";
+import { flagFindings, preflight, refusal, type Moment } from "./core/preflight";
 import type { Spec } from "./core/spec";
 import type { FlagKinds } from "./core/vllm-flags";
 import { installedFlags } from "./installed-flags";
@@ -15,6 +15,12 @@ export interface Judged {
   readonly findings: readonly Finding[];
 }
 
+/** A look at the host, and when. */
+export interface Sighting {
+  readonly observed: Observed;
+  readonly asked: Moment;
+}
+
 export interface JudgeTask {
   readonly spec: Spec;
   readonly agent: HostAgent;
@@ -23,8 +29,11 @@ export interface JudgeTask {
 }
 
 /** Fails with all that stands in the way of the start, before anything is stopped for it. */
-export async function judge({ spec, agent, server }: JudgeTask, observed: Observed): Promise<Judged> {
-  const findings = preflight(spec, observed);
+export async function judge(
+  { spec, agent, server }: JudgeTask,
+  { observed, asked }: Sighting,
+): Promise<Judged> {
+  const findings = preflight(spec, observed, asked);
   const isRefused = findings.some(isError);
   const flags = await installedFlags(spec, observed, agent).catch((error: unknown) => {
     // What is known to stand in the way is told, also where vLLM does not even say what it knows.

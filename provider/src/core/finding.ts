@@ -1,11 +1,7 @@
 import type { ErrorCode } from "./errors";
-import type { FINDING_CODES } from "./finding-codes";
+import type { FINDINGS } from "./finding-codes";
 
-/** "error": a start is certain to fail, and nothing is stopped or started. "warning": it may fail. "note": worth knowing. */
-export const SEVERITIES = ["error", "warning", "note"] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-export type FindingCode = ErrorCode | (typeof FINDING_CODES)[number];
+export type FindingCode = ErrorCode | keyof typeof FINDINGS;
 
 interface FindingBody {
   /** One clause, as it follows `Cannot start server "kimi" on gpu1: `. No secrets. */

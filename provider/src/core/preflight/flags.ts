@@ -1,14 +1,15 @@
 import type { Finding } from "../finding";
 import type { Spec } from "../spec";
-import { flagRowsFor, unknownFlags, unsuitableValues, type FlagKinds } from "../vllm-flags";
+import { deprecatedFlags, flagRowsFor, unknownFlags, unsuitableValues, type FlagKinds } from "../vllm-flags";
 
 /**
- * Flags that the installed version does not know, and values that its parser would refuse.
+ * Flags that the installed version does not know or that go away, and values that its parser would refuse.
  * @param known all that it knows.
  */
 export function flagFindings(spec: Spec, version: string | null, known: FlagKinds): readonly Finding[] {
   const rows = flagRowsFor(version);
-  const unknown = unknownFlags(spec, new Set(known.keys())).map(({ flag, path, note }): Finding => ({
+  const names = new Set(known.keys());
+  const unknown = unknownFlags(spec, names).map(({ flag, path, note }): Finding => ({
     severity: "error",
     code: "FLAG_UNKNOWN",
     summary: `vLLM ${version ?? "of unknown version"} does not know --${flag}`,
@@ -24,5 +25,12 @@ export function flagFindings(spec: Spec, version: string | null, known: FlagKind
       change: path,
     }),
   );
-  return [...unknown, ...unsuitable];
+  const deprecated = deprecatedFlags(spec, version, names).map(({ flag, path, note }): Finding => ({
+    severity: "warning",
+    code: "FLAG_DEPRECATED",
+    summary: `--${flag} is deprecated in vLLM ${version ?? ""}`,
+    path,
+    change: `${path}   (${note})`,
+  }));
+  return [...unknown, ...unsuitable, ...deprecated];
 }

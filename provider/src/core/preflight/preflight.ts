@@ -2,10 +2,17 @@ import type { Finding } from "../finding";
 import type { Observed } from "../observed";
 import type { Spec } from "../spec";
 import { checkpointFindings } from "./checkpoint";
+import { clockFindings, type Moment } from "./clock";
 import { configFindings } from "./config";
 import { executableFindings } from "./executable";
+import { gpuFaultFindings } from "./gpu-faults";
+import { gpuKindFindings } from "./gpu-kinds";
+import { gpuModeFindings } from "./gpu-modes";
 import { gpuFindings } from "./gpus";
+import { hostMemoryFindings } from "./host-memory";
+import { openFilesFindings } from "./open-files";
 import { portFindings } from "./port";
+import { sharedMemoryFindings } from "./shared-memory";
 
 type Check = (spec: Spec, observed: Observed) => readonly Finding[];
 
@@ -16,12 +23,19 @@ const CHECKS: readonly Check[] = [
   configFindings,
   portFindings,
   gpuFindings,
+  gpuModeFindings,
+  gpuFaultFindings,
+  gpuKindFindings,
+  sharedMemoryFindings,
+  hostMemoryFindings,
+  openFilesFindings,
 ];
 
 /**
  * What speaks against a start, looked at before anything on the host is touched. All of it, not the first. A check that cannot be made
  * finds nothing, and what is ours to bring there may be missing. Flags are another check, for they may have to be asked for (flags.ts).
+ * @param asked when the host was looked at; null: clocks are not compared.
  */
-export function preflight(spec: Spec, observed: Observed): readonly Finding[] {
-  return CHECKS.flatMap((check) => check(spec, observed));
+export function preflight(spec: Spec, observed: Observed, asked: Moment | null = null): readonly Finding[] {
+  return [...CHECKS.flatMap((check) => check(spec, observed)), ...clockFindings(observed, asked)];
 }

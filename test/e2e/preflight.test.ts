@@ -97,7 +97,7 @@ describe("before a start", () => {
       expect.stringMatching(/^2\. listen\.port: port \d+ is taken by process \d+/),
       "3. gpus: no GPU 7 on the host, it has 0 GPU-5ca1ab1e-0000-40",
       '4. extraArgs["swap-space"]: vLLM 0.32.0 does not know --swap',
-      '5. extraArgs["stream-interval"]: vLLM 0.32.0 would refuse ex',
+      '5. vLLM 0.32.0 would refuse extraArgs["stream-interval"]: fou',
     ]);
     expect(lines).toContain('change: extraArgs["swap-space"]   (removed in vLLM 0.18.0)');
     expect(bed.processes().some((process) => process.pid === pid)).toBe(true);

@@ -131,7 +131,7 @@ function renderError(details: ErrorDetails): string {
 
 /** One of a numbered list. */
 function renderProblem({ path, summary, evidence, change }: ErrorProblem, index: number): readonly string[] {
-  const place = path === undefined ? "" : `${path}: `;
+  const place = path === undefined || summary.includes(path) ? "" : `${path}: `;
   return [
     `  ${String(index + 1)}. ${place}${summary}`,
     ...(evidence === undefined ? [] : [`     proof:  ${evidence}`]),

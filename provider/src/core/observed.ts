@@ -275,11 +275,11 @@ export const observationSchema = z.object({
 });
 export type Observation = z.infer<typeof observationSchema>;
 
+/** A host without the servers on it. */
+export type Machine = Pick<Observation, "host" | "gpus" | "gpuError">;
+
 /** One server of an observation beside the facts of its host: what plan, outputs and drift work on. */
-export interface Observed {
-  readonly host: Observation["host"];
-  readonly gpus: Observation["gpus"];
-  readonly gpuError: string | null;
+export interface Observed extends Readonly<Machine> {
   readonly server: ServerSeen;
   readonly executable: ExecutableSeen | null;
   readonly checkpoint: CheckpointSeen | null;

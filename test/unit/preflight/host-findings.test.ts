@@ -123,7 +123,7 @@ const EXAMPLES: readonly TitledExample[] = [
         severity: "warning",
         code: "CLOCK_OFF",
         summary:
-          "the host's clock is 60 s behind this machine's: certificates and tokens can be taken for expired or not valid yet",
+          "the host's clock is 60 s behind this machine's: certificates and tokens may come to be taken for expired, or for not valid yet",
         change: "on the host: sudo timedatectl set-ntp true   (or the clock of this machine)",
       },
       misses: {
@@ -145,7 +145,7 @@ const EXAMPLES: readonly TitledExample[] = [
         severity: "warning",
         code: "CLOCK_OFF",
         summary:
-          "the host's clock is 48.0 h ahead of this machine's: certificates are taken for expired or not valid yet, so no hub and no package index can be reached",
+          "the host's clock is 48.0 h ahead of this machine's: certificates and tokens are likely to be taken for expired, or for not valid yet",
         change: "on the host: sudo timedatectl set-ntp true   (or the clock of this machine)",
       },
       misses: {},

@@ -50,7 +50,7 @@ describe("a refusal", () => {
         "     change: listen.port   (or stop what holds it)",
         "  2. gpus: 1 of 2 GPUs are free, need 2",
         "     proof:  GPU is lost",
-        "  3. x: vLLM 0.32.0 does not know --x",
+        "  3. vLLM 0.32.0 does not know --x",
       ].join("\n"),
     );
     expect(details?.problems?.map((problem) => problem.code)).toEqual([

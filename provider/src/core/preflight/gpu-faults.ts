@@ -1,8 +1,6 @@
 import type { Finding } from "../finding";
 import type { FINDINGS } from "../finding-codes";
-import type { GpuCondition, GpuSeen, Observed } from "../observed";
-import type { Spec } from "../spec";
-import { gpusToUse } from "./gpu-choice";
+import type { GpuCondition, GpuSeen, Machine } from "../observed";
 import { gpuList, gpusNamed } from "./gpu-words";
 import { xidFindings } from "./gpu-xids";
 
@@ -41,14 +39,13 @@ const FAULTS: readonly FaultRow[] = [
   },
 ];
 
-/** Hardware that fails, of the GPUs that the start will get. */
-export function gpuFaultFindings(spec: Spec, observed: Observed): readonly Finding[] {
-  const gpus = gpusToUse(spec, observed);
+/** Hardware that fails, of these GPUs. */
+export function gpuFaultFindings(gpus: readonly GpuSeen[], machine: Machine): readonly Finding[] {
   const ofMemory = FAULTS.flatMap((row) => {
     const faulty = gpus.filter(({ condition }) => condition !== null && row.holds(condition));
     return faulty.length === 0 ? [] : [fault(row, faulty)];
   });
-  return [...ofMemory, ...xidFindings(gpus, observed), ...troubles(gpus, observed)];
+  return [...ofMemory, ...xidFindings(gpus, machine), ...troubles(gpus, machine)];
 }
 
 function fault({ code, words, change }: FaultRow, gpus: readonly GpuSeen[]): Finding {
@@ -64,7 +61,7 @@ function fault({ code, words, change }: FaultRow, gpus: readonly GpuSeen[]): Fin
 }
 
 /** Where GPUs are missing it is the evidence for that. */
-function troubles(gpus: readonly GpuSeen[], { gpuError }: Observed): readonly Finding[] {
+function troubles(gpus: readonly GpuSeen[], { gpuError }: Machine): readonly Finding[] {
   if (gpuError === null || gpus.length === 0) return [];
   const summary = `nvidia-smi complains beside the GPUs that it lists: ${gpuError}`;
   return [{ severity: "warning", code: "GPU_TROUBLE", summary, path: "gpus" }];

@@ -1,12 +1,9 @@
 import type { Finding } from "../finding";
-import type { GpuCondition, GpuSeen, Observed } from "../observed";
-import type { Spec } from "../spec";
-import { gpusToUse } from "./gpu-choice";
+import type { GpuCondition, GpuSeen } from "../observed";
 import { be, gpuList, gpusNamed } from "./gpu-words";
 
 /** Modes that somebody has put GPUs into. */
-export function gpuModeFindings(spec: Spec, observed: Observed): readonly Finding[] {
-  const gpus = gpusToUse(spec, observed);
+export function gpuModeFindings(gpus: readonly GpuSeen[]): readonly Finding[] {
   const those = (isSo: (condition: GpuCondition) => boolean): readonly GpuSeen[] =>
     gpus.filter(({ condition }) => condition !== null && isSo(condition));
   return [

@@ -1,5 +1,5 @@
 import type { Finding } from "../finding";
-import type { GpuSeen, Observed } from "../observed";
+import type { GpuSeen, Machine } from "../observed";
 
 interface XidRow {
   readonly xid: number;
@@ -43,8 +43,8 @@ const XIDS: readonly XidRow[] = [
   },
 ];
 
-/** What the kernel's log tells of GPUs that the start will get, and of any that nvidia-smi does not list any more. */
-export function xidFindings(gpus: readonly GpuSeen[], { host, gpus: all }: Observed): readonly Finding[] {
+/** What the kernel's log tells of these GPUs, and of any that nvidia-smi does not list any more. */
+export function xidFindings(gpus: readonly GpuSeen[], { host, gpus: all }: Machine): readonly Finding[] {
   const places = new Set((all ?? []).map(({ condition }) => condition?.pciBusId ?? null));
   // Of one whose place is not told it is not known whether it is the one.
   const isListed = (place: string): boolean => places.has(place) || places.has(null);

@@ -2,14 +2,14 @@ import type { Finding } from "../finding";
 import type { Observed } from "../observed";
 import type { Spec } from "../spec";
 import { checkpointFindings } from "./checkpoint";
-import { clockFindings, type Moment } from "./clock";
+import type { Moment } from "./clock";
 import { configFindings } from "./config";
 import { executableFindings } from "./executable";
-import { gpuFaultFindings } from "./gpu-faults";
+import { gpusToUse } from "./gpu-choice";
 import { gpuKindFindings } from "./gpu-kinds";
-import { gpuModeFindings } from "./gpu-modes";
 import { gpuFindings } from "./gpus";
 import { hostMemoryFindings } from "./host-memory";
+import { machineFindings } from "./machine";
 import { openFilesFindings } from "./open-files";
 import { portFindings } from "./port";
 import { sharedMemoryFindings } from "./shared-memory";
@@ -23,8 +23,6 @@ const CHECKS: readonly Check[] = [
   configFindings,
   portFindings,
   gpuFindings,
-  gpuModeFindings,
-  gpuFaultFindings,
   gpuKindFindings,
   sharedMemoryFindings,
   hostMemoryFindings,
@@ -37,5 +35,8 @@ const CHECKS: readonly Check[] = [
  * @param asked when the host was looked at; null: clocks are not compared.
  */
 export function preflight(spec: Spec, observed: Observed, asked: Moment | null = null): readonly Finding[] {
-  return [...CHECKS.flatMap((check) => check(spec, observed)), ...clockFindings(observed, asked)];
+  return [
+    ...CHECKS.flatMap((check) => check(spec, observed)),
+    ...machineFindings(observed, gpusToUse(spec, observed), asked),
+  ];
 }

@@ -1,5 +1,11 @@
 import type { Desired } from "../../provider/src/core/desired";
-import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
+import type {
+  GpuCondition,
+  GpuSeen,
+  Observed,
+  OwnerRecord,
+  ServerSeen,
+} from "../../provider/src/core/observed";
 import { NO_DIFFERENCES } from "../../provider/src/core/observed-differences";
 import type { HubModel, Spec, VllmEnvironment } from "../../provider/src/core/spec";
 import type { Launch } from "../../provider/src/core/step";
@@ -105,9 +111,21 @@ export function gpu(index: number, parts: Partial<GpuSeen> = {}): GpuSeen {
     driverVersion: "580.95.05",
     processes: [],
     reservedBy: null,
+    condition: null,
     ...parts,
   };
 }
+
+/** A GPU without a fault, in the modes it comes in. */
+export const soundCondition: GpuCondition = {
+  pciBusId: "0000:41:00",
+  isPersistent: true,
+  computeMode: "Default",
+  isMig: false,
+  uncorrectedErrors: 0,
+  isRepairPending: false,
+  hasRepairFailed: false,
+};
 
 export const absentServer: ServerSeen = {
   status: "absent",
@@ -175,6 +193,20 @@ export function runningServer(desired: Desired, parts: Partial<ServerSeen> = {})
   };
 }
 
+/** Of an earlier agent, which told nothing of them. */
+const untoldFacts = {
+  shmTotalBytes: null,
+  memoryTotalBytes: null,
+  memoryAvailableBytes: null,
+  processors: null,
+  openFilesSoft: null,
+  openFilesHard: null,
+  lockedMemoryBytes: null,
+  clockSeconds: null,
+  lingers: null,
+  xids: null,
+};
+
 export function observed(parts: Partial<Observed> = {}): Observed {
   return {
     host: {
@@ -187,6 +219,7 @@ export function observed(parts: Partial<Observed> = {}): Observed {
       pythonVersion: "3.11.2",
       diskFreeBytes: 1e12,
       shmFreeBytes: 1e11,
+      ...untoldFacts,
     },
     gpus: [gpu(0), gpu(1)],
     gpuError: null,

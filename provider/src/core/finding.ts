@@ -1,17 +1,9 @@
 import type { ErrorCode } from "./errors";
+import type { FINDINGS } from "./finding-codes";
 
-/** "error": a start is certain to fail, and nothing is stopped or started. "warning": it may fail. "note": worth knowing. */
-export const SEVERITIES = ["error", "warning", "note"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+export type FindingCode = ErrorCode | keyof typeof FINDINGS;
 
-/** What is found that is no way of an operation to fail by itself. Match on these, never on text. */
-export const FINDING_CODES = [] as const satisfies readonly string[];
-export type FindingCode = ErrorCode | (typeof FINDING_CODES)[number];
-
-/** One thing seen on the host, or computed from what was seen there, before anything is stopped or started. */
-export interface Finding {
-  readonly severity: Severity;
-  readonly code: FindingCode;
+interface FindingBody {
   /** One clause, as it follows `Cannot start server "kimi" on gpu1: `. No secrets. */
   readonly summary: string;
   /** The fact that proves it, where the summary does not say it. */
@@ -20,6 +12,24 @@ export interface Finding {
   readonly change?: string | undefined;
   /** Property path of the input at fault. */
   readonly path?: string | undefined;
-  /** Whether the same inputs can succeed on a second try. */
+  /** Whether the same inputs can succeed on a second try. Default: they cannot. */
   readonly retryable?: boolean | undefined;
+}
+
+/** It ends the operation, so its code is one that an operation can fail with. */
+export interface ErrorFinding extends FindingBody {
+  readonly severity: "error";
+  readonly code: ErrorCode;
+}
+
+export interface Remark extends FindingBody {
+  readonly severity: "warning" | "note";
+  readonly code: FindingCode;
+}
+
+/** One thing seen on the host, or computed from what was seen there, before anything is stopped or started. */
+export type Finding = ErrorFinding | Remark;
+
+export function isError(finding: Finding): finding is ErrorFinding {
+  return finding.severity === "error";
 }

@@ -30,6 +30,21 @@ const processSchema = z.object({
   command: z.string(),
 });
 
+const gpuConditionSchema = z.object({
+  /** "0000:41:00": domain, bus and device, as in the kernel's log. */
+  pciBusId: z.string().nullable(),
+  isPersistent: z.boolean().nullable(),
+  /** "Default", "Exclusive_Process", "Prohibited". */
+  computeMode: z.string().nullable(),
+  isMig: z.boolean().nullable(),
+  /** ECC errors that were not corrected, since the driver was loaded. */
+  uncorrectedErrors: z.number().nullable(),
+  /** Memory rows or pages that are replaced at the next reset. */
+  isRepairPending: z.boolean().nullable(),
+  hasRepairFailed: z.boolean().nullable(),
+});
+export type GpuCondition = z.infer<typeof gpuConditionSchema>;
+
 const gpuSchema = z.object({
   index: z.number(),
   uuid: z.string(),
@@ -51,6 +66,8 @@ const gpuSchema = z.object({
   ),
   /** serverId of a registered server that runs on it or is starting on it, else null. */
   reservedBy: z.string().nullable(),
+  /** null: it was not asked for. Members are null where the driver does not tell. */
+  condition: gpuConditionSchema.nullable().default(null),
 });
 export type GpuSeen = z.infer<typeof gpuSchema>;
 
@@ -206,6 +223,30 @@ const portSchema = z.union([
 ]);
 export type PortSeen = z.infer<typeof portSchema>;
 
+const count = z.number().nullable().default(null);
+
+/** null: not known. */
+const hostFacts = {
+  shmTotalBytes: count,
+  /** Of a container: its limit. */
+  memoryTotalBytes: count,
+  memoryAvailableBytes: count,
+  processors: count,
+  /** Of a login; -1: without limit. */
+  openFilesSoft: count,
+  openFilesHard: count,
+  lockedMemoryBytes: count,
+  /** Since 1970, UTC, while it looked. */
+  clockSeconds: count,
+  /** Whether systemd keeps what the user runs after the last logout; null also without systemd. */
+  lingers: z.boolean().nullable().default(null),
+  /** Faults of GPUs that the kernel's log tells of since the boot; null also where it may not be read or was not asked for. */
+  xids: z
+    .array(z.object({ pciBusId: z.string(), xid: z.number(), line: z.string() }))
+    .nullable()
+    .default(null),
+};
+
 export const observationSchema = z.object({
   host: z.object({
     hostname: z.string(),
@@ -217,6 +258,7 @@ export const observationSchema = z.object({
     pythonVersion: z.string(),
     diskFreeBytes: z.number(),
     shmFreeBytes: z.number(),
+    ...hostFacts,
   }),
   /** null: no nvidia-smi on the host; `gpuError` says what went wrong where there is one. */
   gpus: z.array(gpuSchema).nullable(),
@@ -233,11 +275,11 @@ export const observationSchema = z.object({
 });
 export type Observation = z.infer<typeof observationSchema>;
 
+/** A host without the servers on it. */
+export type Machine = Pick<Observation, "host" | "gpus" | "gpuError">;
+
 /** One server of an observation beside the facts of its host: what plan, outputs and drift work on. */
-export interface Observed {
-  readonly host: Observation["host"];
-  readonly gpus: Observation["gpus"];
-  readonly gpuError: string | null;
+export interface Observed extends Readonly<Machine> {
   readonly server: ServerSeen;
   readonly executable: ExecutableSeen | null;
   readonly checkpoint: CheckpointSeen | null;

@@ -18,11 +18,15 @@ export interface ServerQuery {
   readonly secretEnvironment: Readonly<Record<string, string>>;
   /** Whether a server that looks ready is asked for one token. With `others` in the request every one is. */
   readonly asksToken?: boolean | undefined;
+  /** Whether it is asked for a start: then all is looked at that can stand in its way. */
+  readonly forStart?: boolean | undefined;
 }
 
 export interface ObserveRequest {
   readonly op: "observe";
   readonly servers: readonly ServerQuery[];
+  /** What a refresh has no use for too: the condition of GPUs and the kernel's log of them. */
+  readonly forStart?: boolean | undefined;
   /** For a refresh: tell of all servers of the queries' stacks on this host. */
   readonly others?: OthersWish | undefined;
 }

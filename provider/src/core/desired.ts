@@ -1,3 +1,4 @@
+import { compatibility } from "./compatibility";
 import { patchCheckpoint, type PatchResult } from "./config-patch";
 import { servedModelNames } from "./derived-outputs";
 import { VllmServerError } from "./errors";
@@ -5,8 +6,9 @@ import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
 import { chooseKvCacheFlag, type KvCacheFlag } from "./kv-cache-flag";
 import { autoInLayers } from "./kv-cache-granted";
-import { type KvCacheWish, situationOf } from "./kv-cache-situation";
-import { attentionKindOf, dtypeOfArgument, modelDtypeOf } from "./model-config";
+import { situationOf } from "./kv-cache-situation";
+import { dtypeArgumentOf, kvCacheWishOf } from "./kv-cache-wish";
+import { dtypeOfArgument } from "./model-config";
 import { checkpointWish, modelLabel, modelPlace } from "./model-source";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
@@ -43,16 +45,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
     overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
   // As vLLM will read it: configOverrides can say another dtype.
   const files = { ...checkpoint.files, ...patch.files };
-  const configText = files["config.json"] ?? null;
-  const kvWish: KvCacheWish = {
-    wish: spec.kvCacheDtype,
-    vllmVersion: executable.version,
-    modelDtype: modelDtypeOf(configText),
-    attentionKind: attentionKindOf(configText),
-    dtypeArgument: dtypeArgument(spec),
-    files,
-    computeCapabilities: observed.gpus?.map((gpu) => gpu.computeCapability) ?? [],
-  };
+  const kvWish = kvCacheWishOf(spec, files, executable.version, observed.gpus ?? []);
   const kvCache = chooseKvCacheFlag(kvWish);
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>
@@ -99,14 +92,20 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
   return {
     launch,
     overlay,
-    warnings: [...warningsOf(patch, kvCache, spec), ...overridesBesideParams(spec)],
+    warnings: [
+      ...warningsOf(patch, kvCache, spec),
+      ...overridesBesideParams(spec),
+      ...compatibility(spec, observed).flatMap(({ severity, summary, change = "" }) =>
+        severity === "warning" ? [`${summary}; change ${change}`] : [],
+      ),
+    ],
     kvCacheAuto: autoInLayers(situationOf(kvWish)),
   };
 }
 
 /** The checkpoint's dtype is no mismatch where engine.dtype gives the wished one, and one that is refused is told once. */
 function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly string[] {
-  const isWishGiven = dtypeOfArgument(dtypeArgument(spec)) === spec.kvCacheDtype;
+  const isWishGiven = dtypeOfArgument(dtypeArgumentOf(spec)) === spec.kvCacheDtype;
   const isToldByFlag = kvCache.warnings.some((warning) => warning.code === "kv-dtype-refused");
   const ofPatch = patch.warnings.filter(
     (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isWishGiven || isToldByFlag),
@@ -127,11 +126,6 @@ function overridesBesideParams(spec: Spec): readonly string[] {
 function selectionOf({ model }: Spec): JsonObject | undefined {
   if (model.kind === "local" || (model.include === null && model.exclude === null)) return undefined;
   return { include: model.include, exclude: model.exclude };
-}
-
-function dtypeArgument(spec: Spec): string | null {
-  const dtype = spec.engine["dtype"];
-  return typeof dtype === "string" ? dtype : null;
 }
 
 type Patched = Extract<PatchResult, { kind: "patched" }>;

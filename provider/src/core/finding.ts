@@ -5,7 +5,7 @@ export const SEVERITIES = ["error", "warning", "note"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /** What is found that is no way of an operation to fail by itself. Match on these, never on text. */
-export const FINDING_CODES = [] as const satisfies readonly string[];
+export const FINDING_CODES = ["GPU_MEMORY_ESTIMATE"] as const satisfies readonly string[];
 export type FindingCode = ErrorCode | (typeof FINDING_CODES)[number];
 
 /** One thing seen on the host, or computed from what was seen there, before anything is stopped or started. */

@@ -1,5 +1,6 @@
+import { compatibility } from "./compatibility";
 import { isCpuBuild } from "./desired";
-import { VllmServerError } from "./errors";
+import { isErrorCode, VllmServerError } from "./errors";
 import { modelPlace } from "./model-source";
 import type { GpuSeen, Observed, PortSeen } from "./observed";
 import type { Spec } from "./spec";
@@ -17,8 +18,21 @@ export function preflight(spec: Spec, observed: Observed, server: string): VllmS
     executableProblem(spec, observed, server) ??
     checkpointProblem(spec, observed, server) ??
     portProblem(observed, spec.listen.port, server) ??
-    gpuProblem(spec, observed, server)
+    gpuProblem(spec, observed, server) ??
+    compatibilityProblem(spec, observed, server)
   );
+}
+
+/** The first of what is certain not to go together; desired.ts tells the rest. */
+function compatibilityProblem(spec: Spec, observed: Observed, server: string): VllmServerError | null {
+  const found = compatibility(spec, observed).find(({ severity }) => severity === "error");
+  if (found === undefined || !isErrorCode(found.code)) return null;
+  return new VllmServerError({
+    ...found,
+    code: found.code,
+    summary: `Cannot start ${server}: ${found.summary}`,
+    retryable: false,
+  });
 }
 
 function executableProblem(spec: Spec, observed: Observed, server: string): VllmServerError | null {

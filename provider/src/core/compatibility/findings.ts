@@ -1,8 +1,8 @@
 import type { Finding } from "../finding";
 import { KV_WISH_RULES } from "../kv-wish-rules";
 import { GPU_RULES, kvDtypeOf } from "./gpu-rules";
-import { PARALLEL_RULES } from "./parallel-rules";
-import { isProven } from "./rule";
+import { PARALLEL_RULES, smallerTensor } from "./parallel-rules";
+import { type CompatibilityRule, isProven } from "./rule";
 import type { Situation } from "./situation";
 import { waysOut } from "./ways-out";
 
@@ -12,17 +12,38 @@ import { waysOut } from "./ways-out";
  */
 export function compatibilityFindings(situation: Situation): readonly Finding[] {
   const ofWish = wishFindings(situation);
-  // The row of a wish says more than "no backend".
-  const hasBackendRow = ofWish.length > 0;
-  const ofTables = [...GPU_RULES, ...PARALLEL_RULES].flatMap((rule): readonly Finding[] => {
-    if (rule.row === "no attention backend" && hasBackendRow) return [];
-    const judged = rule.judge(situation);
-    if (judged === null) return [];
-    return [
-      { severity: isProven(rule.fails, situation) ? "error" : "warning", code: "INCOMPATIBLE", ...judged },
-    ];
-  });
-  return [...ofWish, ...ofTables];
+  // A row of a wish says more than "no backend", here or among the warnings of chooseKvCacheFlag.
+  const hasBackendRow = KV_WISH_RULES.some(
+    (rule) => rule.code === "kv-dtype-not-supported" && rule.holds(situation.kv),
+  );
+  const ofGpus = GPU_RULES.filter((rule) => rule.row !== "no attention backend" || !hasBackendRow).flatMap(
+    (rule) => findingsOf(rule, situation),
+  );
+  const ofSizes = PARALLEL_RULES.flatMap((rule) => findingsOf(rule, situation));
+  // One size that does not divide is enough: the change is for all of them.
+  const ofTensor = ofSizes.filter(({ path }) => path === TENSOR);
+  const worst = ofTensor.find(({ severity }) => severity === "error") ?? ofTensor[0];
+  return [
+    ...ofWish,
+    ...ofGpus,
+    ...(worst === undefined ? [] : [worst]),
+    ...ofSizes.filter(({ path }) => path !== TENSOR),
+  ];
+}
+
+const TENSOR = "engine.tensorParallelSize";
+
+function findingsOf(rule: CompatibilityRule, situation: Situation): readonly Finding[] {
+  const judged = rule.judge(situation);
+  if (judged === null) return [];
+  return [
+    {
+      severity: isProven(rule.fails, situation) ? "error" : "warning",
+      code: "INCOMPATIBLE",
+      ...judged,
+      change: judged.change ?? `${TENSOR}: ${String(smallerTensor(situation))}`,
+    },
+  ];
 }
 
 function wishFindings(situation: Situation): readonly Finding[] {

@@ -75,7 +75,10 @@ export function modelFactsOf(configText: string | null): ModelFacts | null {
   const file = configText === null ? null : parseJsonText(configText);
   if (file === null) return null;
   const whole = objectOf(valueOf(file, file.root));
-  const text = TEXT_PLACES.map((path) => at(whole, path)).find((one) => numberAt(one, NAMES.layers) !== null);
+  const places = TEXT_PLACES.map((path) => at(whole, path));
+  const text =
+    places.find((one) => numberAt(one, NAMES.layers) !== null) ??
+    places.find((one) => numberAt(one, NAMES.attentionHeads) !== null);
   if (whole === null || text === undefined || text === null) return null;
   const isForeign = NOT_UNDERSTOOD.some((key) => isSaid(text[key]) || isSaid(whole[key]));
   if (isForeign || whole["is_encoder_decoder"] === true) return null;

@@ -16,11 +16,7 @@ export const PARALLEL_RULES: readonly CompatibilityRule[] = [
     judge: ({ model, parallel: { tensor } }) => {
       const heads = model?.attentionHeads ?? null;
       if (heads === null || heads % tensor === 0) return null;
-      return tensorProblem(
-        `the model has ${String(heads)} attention heads, need a multiple of`,
-        tensor,
-        divides(heads),
-      );
+      return tensorProblem(`the model has ${String(heads)} attention heads, need a multiple of`, tensor);
     },
     fails: ALL_READ,
     source:
@@ -34,7 +30,6 @@ export const PARALLEL_RULES: readonly CompatibilityRule[] = [
       return tensorProblem(
         `the model has ${String(heads)} KV heads, which can be neither split nor repeated evenly over`,
         tensor,
-        (other) => (model?.attentionHeads ?? 0) % other === 0 && isEvenlyKept(heads, other),
       );
     },
     fails: ALL_READ,
@@ -45,11 +40,7 @@ export const PARALLEL_RULES: readonly CompatibilityRule[] = [
     judge: ({ model, parallel: { tensor } }) => {
       const size = model?.experts === 0 ? model.intermediateSize : null;
       if (size === null || size % tensor === 0) return null;
-      return tensorProblem(
-        `the model's intermediate_size is ${String(size)}, need a multiple of`,
-        tensor,
-        divides(size),
-      );
+      return tensorProblem(`the model's intermediate_size is ${String(size)}, need a multiple of`, tensor);
     },
     fails: ALL_READ,
     source: "vLLM 0.11.0 to 0.33.0 model_executor/layers/linear.py ColumnParallelLinear: divide",
@@ -99,7 +90,6 @@ export const PARALLEL_RULES: readonly CompatibilityRule[] = [
       return tensorProblem(
         `each GPU gets ${part} of intermediate_size ${String(size)}, need a multiple of the FP8 block of ${String(block)}:`,
         parallel.tensor,
-        divides(size / block),
       );
     },
     fails: ALL_READ,
@@ -148,11 +138,10 @@ export const PARALLEL_RULES: readonly CompatibilityRule[] = [
   },
 ];
 
-/** A size that tensor parallelism does not divide; `change` names the largest smaller size that does. */
-function tensorProblem(found: string, tensor: number, works: (tensor: number) => boolean): Judgement {
+function tensorProblem(found: string, tensor: number): Judgement {
   return {
     summary: `${found} engine.tensorParallelSize ${String(tensor)}`,
-    change: `engine.tensorParallelSize: ${String(largestBelow(tensor, works))}`,
+    change: null,
     path: "engine.tensorParallelSize",
   };
 }
@@ -170,10 +159,10 @@ function expertSplit({ model, parallel }: Situation): ExpertSplit | null {
   return { size, ranks: parallel.tensor * parallel.data };
 }
 
-function expertProblem(found: string, { size, ranks }: ExpertSplit): Judgement {
+function expertProblem(found: string, { ranks }: ExpertSplit): Judgement {
   return {
     summary: `${found} engine.tensorParallelSize ${String(ranks)}`,
-    change: `engine.enableExpertParallel: true   (or engine.tensorParallelSize ${String(largestBelow(ranks, divides(size)))} or less)`,
+    change: "engine.enableExpertParallel: true   (or a smaller engine.tensorParallelSize)",
     path: "engine.tensorParallelSize",
   };
 }
@@ -189,7 +178,6 @@ function groupProblem(situation: Situation, methods: readonly string[]): Judgeme
   return tensorProblem(
     `each GPU gets ${String(size / tensor)} of intermediate_size ${String(size)}, need a multiple of the quantization group of ${String(group)}:`,
     tensor,
-    divides(size / group),
   );
 }
 
@@ -205,17 +193,16 @@ function blockShape({ kv }: Situation): readonly number[] {
   return shape.filter((side) => typeof side === "number");
 }
 
-function divides(size: number): (parts: number) => boolean {
-  return (parts) => size % parts === 0;
-}
-
 /** Fewer KV heads than GPUs are repeated. Source: vLLM 0.32.0 model_executor/layers/linear.py QKVParallelLinear. */
 function isEvenlyKept(kvHeads: number, tensor: number): boolean {
   return kvHeads > tensor ? kvHeads % tensor === 0 : tensor % kvHeads === 0;
 }
 
-/** The largest number below `limit` that works; 1 always does. */
-function largestBelow(limit: number, works: (candidate: number) => boolean): number {
-  for (let candidate = limit - 1; candidate > 1; candidate -= 1) if (works(candidate)) return candidate;
+/** The largest tensor parallel size below the one asked for that no row finds fault with; 1 always works. */
+export function smallerTensor(situation: Situation): number {
+  for (let tensor = situation.parallel.tensor - 1; tensor > 1; tensor -= 1) {
+    const other = { ...situation, parallel: { ...situation.parallel, tensor } };
+    if (PARALLEL_RULES.every((rule) => rule.judge(other) === null)) return tensor;
+  }
   return 1;
 }

@@ -16,7 +16,8 @@ export interface CompatibilityRule {
 export interface Judgement {
   /** One clause: "<found>, need <wanted>". */
   readonly summary: string;
-  readonly change: string;
+  /** null: a smaller engine.tensorParallelSize, the largest that no row finds fault with. */
+  readonly change: string | null;
   /** Property path of the input at fault. */
   readonly path: string;
 }

@@ -5,7 +5,7 @@ import type { Observed } from "../../../provider/src/core/observed";
 import type { Spec } from "../../../provider/src/core/spec";
 import { KIMI_CONFIG, KIMI_HF_QUANT_CONFIG } from "../../support/checkpoints";
 import { gpu, observed, spec } from "../../support/host-facts";
-import { LLAMA } from "./situations";
+import { LLAMA, LLAMA_70B } from "./situations";
 
 const GIB = 1024 ** 3;
 
@@ -81,7 +81,21 @@ describe("the incident", () => {
       declared({ engine: { tensorParallelSize: 8, hfOverrides: { a: 1 } } }),
       box(),
     ],
+    ["params.json in front", declared({ engine: { tensorParallelSize: 8, configFormat: "mistral" } }), box()],
+    [
+      "GPUs of other hosts",
+      declared({ engine: { tensorParallelSize: 8, distributedExecutorBackend: "ray" } }),
+      box(),
+    ],
+    ["a build for CPUs", declared(), box({ version: "0.16.0+cpu" })],
     ["MLA switched off", declared({ environment: { VLLM_MLA_DISABLE: "1" } }), box()],
+    [
+      "a model that vLLM does not run as MLA",
+      declared(),
+      box({
+        config: { ...KIMI_CONFIG, text_config: { ...KIMI_CONFIG.text_config, model_type: "minicpm3" } },
+      }),
+    ],
     ["vLLM not there yet", declared(), box({}, { executable: { found: false, reason: "no" } })],
     [
       "the checkpoint not there yet",
@@ -96,6 +110,13 @@ describe("the incident", () => {
     expect(severities(declared(), box({ version: "0.16.1.dev20+gabcdef0" }))).toEqual(["error INCOMPATIBLE"]);
   });
 
+  it("is refused where it may run on some of the GPUs only if none of them takes it", () => {
+    const one = declared({ gpus: { kind: "derived", count: 1 }, engine: {} });
+    const mixed = box({}, { gpus: [gpu(0), gpu(1, { computeCapability: "9.0" })] });
+    expect(severities(one, mixed)).toEqual([]);
+    expect(severities(one, box())).toEqual(["error INCOMPATIBLE"]);
+  });
+
   it("is judged by the GPUs that are declared", () => {
     const mixed = box({}, { gpus: [gpu(0), gpu(1, { computeCapability: "9.0" })] });
     expect(severities(declared({ gpus: { kind: "list", ids: [1] } }), mixed)).toEqual([]);
@@ -106,7 +127,7 @@ describe("the incident", () => {
 });
 
 describe("memory", () => {
-  const llama = { config: LLAMA, version: "0.32.0", loadedBytes: 141 * GIB };
+  const llama = { config: LLAMA_70B, version: "0.32.0", loadedBytes: 132 * GIB };
   const one: Partial<Spec> = { gpus: { kind: "derived", count: 1 }, engine: {} };
 
   it("weights that cannot fit are refused, and told by what is loaded alone", () => {
@@ -120,8 +141,40 @@ describe("memory", () => {
     ["quantized while loading", { quantization: "fp8" }],
     ["weights of another format", { loadFormat: "dummy" }],
     ["a second model", { speculativeConfig: { model: "x" } }],
+    ["a config that is changed on the way", { hfOverrides: { num_hidden_layers: 4 } }],
   ])("nothing is said of %s", (_what, engine) => {
     expect(severities(declared({ ...one, engine }), box(llama))).toEqual([]);
+  });
+
+  it("weights of float32 are not those that are loaded", () => {
+    const float32 = box({ ...llama, config: { ...LLAMA, dtype: "float32" }, loadedBytes: 32e9 });
+    const small = { ...float32, gpus: [gpu(0, { memoryTotalMib: 24564 })] };
+    expect(severities(declared(one), small)).toEqual([]);
+  });
+
+  it("where it may run on some of the GPUs, the largest counts", () => {
+    const gpus = [gpu(0, { memoryTotalMib: 8192 }), gpu(1)];
+    const mixed = box({ ...llama, config: LLAMA, loadedBytes: 16e9 }, { gpus });
+    expect(severities(declared(one), mixed)).toEqual(["note GPU_MEMORY_ESTIMATE"]);
+    expect(severities(declared({ ...one, gpus: { kind: "list", ids: [0] } }), mixed)).toEqual([
+      "error GPU_MEMORY_TOO_SMALL",
+    ]);
+  });
+
+  it("a KV cache that is laid out otherwise, or of a model that decides itself, is not computed", () => {
+    const kept = (parts: Partial<Spec>, config: unknown = LLAMA_70B): unknown =>
+      startFactsOf(declared(parts), box({ ...llama, config }))?.memory.kvDtype;
+    expect(kept({ extraArgs: { "decode-context-parallel-size": 2 } })).toBeNull();
+    expect(kept({ extraArgs: { "disable-hybrid-kv-cache-manager": true } })).toBeNull();
+    expect(kept({}, { ...LLAMA, model_type: "deepseek_v4" })).toBeNull();
+    expect(kept({})).toBe("auto");
+  });
+
+  it("a float32 model is kept in 16 bits unless float32 is asked for", () => {
+    const bytes = (engine: Spec["engine"]): unknown =>
+      startFactsOf(declared({ engine }), box({ ...llama, config: { ...LLAMA, dtype: "float32" } }))?.memory
+        .dtypeBytes;
+    expect([bytes({}), bytes({ dtype: "float32" })]).toEqual([2, 4]);
   });
 
   it("inputs are taken over", () => {
@@ -138,8 +191,8 @@ describe("memory", () => {
       kvCacheMemoryBytes: 1000,
     };
     expect(startFactsOf(declared({ engine, kvCacheDtype: "fp8" }), box(llama))?.memory).toEqual({
-      configText: JSON.stringify(LLAMA),
-      weightBytes: 141 * GIB,
+      configText: JSON.stringify(LLAMA_70B),
+      weightBytes: 132 * GIB,
       dtypeBytes: 2,
       parallel: { tensor: 2, pipeline: 2, data: 2, isExpertParallel: true },
       kvDtype: "fp8",

@@ -4,7 +4,7 @@ import { memoryFit, type MemoryQuestion } from "../../../provider/src/core/compa
 import { modelFactsOf } from "../../../provider/src/core/compatibility/model-facts";
 import { weightShare } from "../../../provider/src/core/compatibility/weight-share";
 import type { Finding } from "../../../provider/src/core/finding";
-import { LLAMA, QWEN_MOE } from "./situations";
+import { LLAMA, LLAMA_70B, QWEN_MOE } from "./situations";
 
 const GIB = 1024 ** 3;
 const H100 = { name: "NVIDIA H100 80GB HBM3", memoryTotalMib: 81559 };
@@ -57,8 +57,9 @@ describe("what is told", () => {
 
   test("an error only where weights are a tenth more than all that may be used", () => {
     const budget = (81559 * 1024 ** 2 - 500 * 1024 ** 2) * 0.9;
-    expect(found({ weightBytes: Math.floor(budget * 1.1) })[0]?.severity).toBe("warning");
-    expect(found({ weightBytes: Math.ceil(budget * 1.1) + 1 })).toEqual([
+    const configText = JSON.stringify(LLAMA_70B);
+    expect(found({ configText, weightBytes: Math.floor(budget * 1.1) })[0]?.severity).toBe("warning");
+    expect(found({ configText, weightBytes: Math.ceil(budget * 1.1) + 1 })).toEqual([
       {
         severity: "error",
         code: "GPU_MEMORY_TOO_SMALL",
@@ -73,7 +74,6 @@ describe("what is told", () => {
   });
 
   test('"auto" takes what is there', () => {
-    expect(found({ maxModelLen: "auto", weightBytes: 70 * GIB })[0]?.severity).not.toBe("error");
     expect(found({ maxModelLen: "auto" })[0]?.severity).toBe("note");
   });
 
@@ -82,9 +82,38 @@ describe("what is told", () => {
     ["a model", { configText: null }],
     ["GPUs", { gpus: [] }],
     ["memory of a GPU", { gpus: [{ name: "NVIDIA GB10", memoryTotalMib: 0 }] }],
+    ["weights of the dtype they are loaded in", { weightBytes: 32e9 }],
     ["the KV cache's dtype", { kvDtype: null }],
   ])("nothing without %s", (_what, change) => {
     expect(found(change)).toEqual([]);
+  });
+});
+
+describe("what is kept free", () => {
+  const kv = (change: Partial<MemoryQuestion>): number =>
+    memoryFit({ ...base, ...change }).kvMemoryBytes ?? NaN;
+
+  test("CUDA graphs count from 0.19 on, unless there are none", () => {
+    const graphs = kv({ version: [0, 18] }) - kv({ version: [0, 19] });
+    expect(graphs / GIB).toBeCloseTo(0.3, 6);
+    expect(kv({ version: [0, 19], isEager: true })).toBe(kv({ version: [0, 18] }));
+    expect(kv({ version: null })).toBe(kv({ version: [0, 18] }));
+  });
+
+  test("several GPUs need buffers to talk, a smaller step less", () => {
+    const ranks = { ...base.parallel, pipeline: 2 };
+    const { weightBytesPerGpu } = memoryFit({ ...base, parallel: ranks });
+    expect(
+      (kv({}) + (base.weightBytes ?? 0) - kv({ parallel: ranks }) - (weightBytesPerGpu ?? 0)) / GIB,
+    ).toBeCloseTo(0.7, 6);
+    expect(kv({ step: { tokens: null, requests: 16 } })).toBeGreaterThan(kv({}));
+  });
+
+  test("given memory is what there is", () => {
+    expect(memoryFit({ ...base, kvCacheBytes: 2 * GIB })).toMatchObject({
+      kvMemoryBytes: 2 * GIB,
+      kvTokens: 16384,
+    });
   });
 });
 

@@ -13,6 +13,7 @@ interface Example {
 
 const fp8 = { quantization_config: { quant_method: "fp8", weight_block_size: [128, 128] } };
 const awq = { quantization_config: { quant_method: "awq", group_size: 128, bits: 4 } };
+const nvfp4 = { quantization_config: { quant_method: "modelopt", quant_algo: "NVFP4" } };
 const gptq = { quantization_config: { quant_method: "gptq", group_size: 128, bits: 4 } };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -32,6 +33,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       { wish: "nvfp4", gpus: ["7.5"], config: null },
       { wish: "octave_4bit", gpus: ["7.5"], version: "0.33.0" },
       { wish: "fp8", gpus: ["7.5"] },
+      { wish: "fp8", config: { ...LLAMA, model_type: "deepseek_v4" } },
     ],
   },
   "quantization below its compute capability": {
@@ -60,7 +62,34 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     nearMisses: [
       { gpus: ["7.5"] },
       { gpus: ["8.0"], dtypeArgument: "bfloat16" },
+      // It may run on the other one.
+      { gpus: ["9.0", "7.5"], dtypeArgument: "bfloat16", isOnEachGpu: false },
       { gpus: null, dtypeArgument: "bfloat16" },
+    ],
+  },
+  "NVFP4 experts on a kernel of other GPUs": {
+    fires: { config: { ...QWEN_MOE, ...nvfp4 }, gpus: ["12.0"], expertBackend: "flashinfer_trtllm" },
+    found: {
+      severity: "error",
+      summary: "moe-backend flashinfer_trtllm has no NVFP4 experts for compute capability 12.0",
+      change:
+        'extraArgs["moe-backend"]   ("auto", "flashinfer_cutlass", "cutlass", "flashinfer_b12x", "marlin")',
+    },
+    nearMisses: [
+      { config: { ...QWEN_MOE, ...nvfp4 }, gpus: ["10.3"], expertBackend: "flashinfer_trtllm" },
+      { config: { ...QWEN_MOE, ...nvfp4 }, gpus: ["12.0"], expertBackend: "humming" },
+      { config: { ...QWEN_MOE, ...nvfp4 }, gpus: null, expertBackend: "flashinfer_trtllm" },
+      { config: { ...QWEN_MOE, ...nvfp4 }, gpus: ["12.0"] },
+      { config: { ...LLAMA, ...nvfp4 }, gpus: ["12.0"], expertBackend: "flashinfer_trtllm" },
+      { config: QWEN_MOE, gpus: ["12.0"], expertBackend: "flashinfer_trtllm" },
+      {
+        config: {
+          ...QWEN_MOE,
+          quantization_config: { ...nvfp4.quantization_config, ignore: ["*.experts.*"] },
+        },
+        gpus: ["12.0"],
+        expertBackend: "flashinfer_trtllm",
+      },
     ],
   },
   "attention heads": {
@@ -217,6 +246,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     nearMisses: [
       { config: QWEN_MOE, parallel: { isExpertParallel: true } },
       { config: null, parallel: { isExpertParallel: true } },
+      { config: { ...LLAMA, moe_num_experts: [64, 64] }, parallel: { isExpertParallel: true } },
     ],
   },
   "more stages than layers": {

@@ -11,9 +11,11 @@ export interface Told {
   readonly version?: string | null;
   /** null: not known. */
   readonly gpus?: readonly string[] | null;
+  readonly isOnEachGpu?: boolean;
   readonly parallel?: Partial<ParallelSizes>;
   readonly dtypeArgument?: string;
   readonly quantizationArgument?: string;
+  readonly expertBackend?: string;
   readonly isAsRead?: boolean;
 }
 
@@ -28,6 +30,14 @@ export const LLAMA = {
   num_key_value_heads: 8,
   vocab_size: 128256,
   max_position_embeddings: 131072,
+};
+
+export const LLAMA_70B = {
+  ...LLAMA,
+  hidden_size: 8192,
+  intermediate_size: 28672,
+  num_attention_heads: 64,
+  num_hidden_layers: 80,
 };
 
 export const QWEN_MOE = {
@@ -59,9 +69,11 @@ export function situation(told: Told = {}): Situation {
     newestVersion: kv.version,
     model: modelFactsOf(configText),
     gpus: gpus === null ? null : kv.capabilities,
+    isOnEachGpu: told.isOnEachGpu ?? true,
     parallel: { tensor: 1, pipeline: 1, data: 1, isExpertParallel: false, ...told.parallel },
     dtypeArgument: told.dtypeArgument ?? null,
     quantizationArgument: told.quantizationArgument ?? null,
+    expertBackend: told.expertBackend ?? null,
     isAsRead: told.isAsRead ?? true,
   };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { BACKENDS, backendsFor } from "../../../provider/src/core/compatibility/attention-backends";
+import { EXPERT_BACKENDS } from "../../../provider/src/core/compatibility/expert-backends";
 import { compatibilityFindings } from "../../../provider/src/core/compatibility/findings";
 import { QUANTIZATION_FLOORS } from "../../../provider/src/core/compatibility/quantization-floors";
 import type { Version } from "../../../provider/src/core/kv-cache-situation";
-import { LLAMA, situation, type Told } from "./situations";
+import { LLAMA, QWEN_MOE, situation, type Told } from "./situations";
 
 const words = (version: Version): string => version.join(".");
 /** The last minor version of a range. */
@@ -70,6 +71,22 @@ test.each([
   expect(backendsFor({ kind, kvDtype, version, gpu })).toEqual(backends);
 });
 
-test("each row of the table of backends has a source", () => {
-  for (const { source } of BACKENDS) expect(source).toMatch(/^vLLM 0\.\d/);
+test("each row of the tables of backends has a source", () => {
+  for (const { source } of [...BACKENDS, ...EXPERT_BACKENDS]) expect(source).toMatch(/^vLLM 0\.\d/);
+});
+
+test.each([
+  ["flashinfer_trtllm", "10.0", "9.0"],
+  ["flashinfer_cutedsl", "10.3", "12.0"],
+  ["flashinfer_cutlass", "12.0", "9.0"],
+  ["cutlass", "11.0", "9.0"],
+  ["flashinfer_b12x", "12.1", "10.0"],
+  ["marlin", "7.5", "7.0"],
+])("%s runs NVFP4 experts on %s, and not on %s", (expertBackend, takes, refuses) => {
+  const config = { ...QWEN_MOE, quantization_config: { quant_method: "modelopt", quant_algo: "NVFP4" } };
+  const found = (gpu: string): boolean =>
+    compatibilityFindings(situation({ config, gpus: [gpu], expertBackend })).some(({ summary }) =>
+      summary.startsWith(`moe-backend ${expertBackend} `),
+    );
+  expect([found(takes), found(refuses)]).toEqual([false, true]);
 });

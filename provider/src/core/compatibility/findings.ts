@@ -22,13 +22,7 @@ export function compatibilityFindings(situation: Situation): readonly Finding[] 
   const ofSizes = PARALLEL_RULES.flatMap((rule) => findingsOf(rule, situation));
   // One size that does not divide is enough: the change is for all of them.
   const ofTensor = ofSizes.filter(({ path }) => path === TENSOR);
-  const worst = ofTensor.find(({ severity }) => severity === "error") ?? ofTensor[0];
-  return [
-    ...ofWish,
-    ...ofGpus,
-    ...(worst === undefined ? [] : [worst]),
-    ...ofSizes.filter(({ path }) => path !== TENSOR),
-  ];
+  return [...ofWish, ...ofGpus, ...ofTensor.slice(0, 1), ...ofSizes.filter(({ path }) => path !== TENSOR)];
 }
 
 const TENSOR = "engine.tensorParallelSize";
@@ -48,9 +42,6 @@ function findingsOf(rule: CompatibilityRule, situation: Situation): readonly Fin
 
 function wishFindings(situation: Situation): readonly Finding[] {
   const { kv, gpus } = situation;
-  // A rule that asks for GPUs takes those that say what they are; certain is only what holds for all.
-  const isEachKnown = kv.capabilities.length === 0 || gpus !== null;
-  if (!isEachKnown) return [];
   return KV_WISH_RULES.filter(
     (rule) =>
       rule.fails !== undefined &&

@@ -1,8 +1,9 @@
 import { isBefore, modelOptRequest } from "../kv-cache-situation";
 import { autoInLayers } from "../kv-cache-granted";
 import { backendsFor, BACKENDS, isKnownVersion, KNOWN_VERSIONS } from "./attention-backends";
+import { EXPERT_BACKEND_RULE } from "./expert-backends";
 import { floorFor } from "./quantization-floors";
-import type { CompatibilityRule } from "./rule";
+import { type CompatibilityRule, stuckGpu } from "./rule";
 import type { Situation } from "./situation";
 import { LATEST_READ } from "./versions";
 import { waysOut } from "./ways-out";
@@ -19,8 +20,8 @@ export const GPU_RULES: readonly CompatibilityRule[] = [
         return null;
       if (kvDtype === null || !BACKENDS.some((row) => row.kvDtypes.includes(kvDtype))) return null;
       const version = newestVersion;
-      const stuck = gpus.find((gpu) => backendsFor({ kind, kvDtype, version, gpu }).length === 0);
-      if (stuck === undefined) return null;
+      const stuck = stuckGpu(situation, (gpu) => backendsFor({ kind, kvDtype, version, gpu }).length === 0);
+      if (stuck === null) return null;
       const way = waysOut({ kind, kvDtype, version, gpus });
       return {
         summary: `no attention backend of vLLM ${version.join(".")} takes ${KIND_WORDS[kind]} with ${dtypeWords(kvDtype)} on compute capability ${stuck.join(".")}`,
@@ -33,12 +34,12 @@ export const GPU_RULES: readonly CompatibilityRule[] = [
   },
   {
     row: "quantization below its compute capability",
-    judge: ({ kv, gpus, newestVersion: version, quantizationArgument }) => {
-      if (kv.config === null || version === null || gpus === null || quantizationArgument !== null)
-        return null;
+    judge: (situation) => {
+      const { kv, newestVersion: version, quantizationArgument } = situation;
+      if (kv.config === null || version === null || quantizationArgument !== null) return null;
       const floor = floorFor(kv.config, version);
-      const low = gpus.find((gpu) => floor !== null && isBefore(gpu, floor.capability));
-      if (floor === null || low === undefined) return null;
+      const low = stuckGpu(situation, (gpu) => floor !== null && isBefore(gpu, floor.capability));
+      if (floor === null || low === null) return null;
       return {
         summary: `vLLM ${version.join(".")} loads ${floor.row.replace(/ before .*/, "")} from compute capability ${floor.capability.join(".")} on, found ${low.join(".")}`,
         change: "model   (a checkpoint that is quantized otherwise), or gpus",
@@ -51,9 +52,9 @@ export const GPU_RULES: readonly CompatibilityRule[] = [
   },
   {
     row: "bfloat16 below 8.0",
-    judge: ({ gpus, dtypeArgument }) => {
-      const low = (gpus ?? []).find((gpu) => isBefore(gpu, [8, 0]));
-      if (dtypeArgument !== "bfloat16" || low === undefined) return null;
+    judge: (situation) => {
+      const low = stuckGpu(situation, (gpu) => isBefore(gpu, [8, 0]));
+      if (situation.dtypeArgument !== "bfloat16" || low === null) return null;
       return {
         summary: `bfloat16 needs GPUs of compute capability 8.0 or newer, found ${low.join(".")}`,
         change: 'engine.dtype: "float16"',
@@ -64,6 +65,7 @@ export const GPU_RULES: readonly CompatibilityRule[] = [
     source:
       "vLLM 0.11.0 to 0.33.0 platforms/cuda.py check_if_supports_dtype; without --dtype it takes float16 by itself (config/model.py _resolve_auto_dtype)",
   },
+  EXPERT_BACKEND_RULE,
 ];
 
 const KIND_WORDS = {

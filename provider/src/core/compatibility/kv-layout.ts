@@ -78,6 +78,7 @@ export function kvLayoutOf(model: ModelFacts, question: KvQuestion): KvLayout | 
 /** Bytes of one token in one layer on one GPU. */
 function layerBytesOf(model: ModelFacts, question: KvQuestion): number | null {
   const elements = (count: number): number | null => elementBytes(count, question);
+  if (model.isMlaKnown === false) return null;
   if (model.mla !== null) {
     // One latent vector for all heads: every GPU of a tensor-parallel group keeps it whole.
     const { loraRank, ropeHeadDim, indexHeadDim } = model.mla;

@@ -3,7 +3,7 @@ import { kvLayoutOf, longestRequest, requestBytes } from "./kv-layout";
 import { budgetBytes, defaultStep, type GpuMemory, reserveBytes, type StepSize } from "./memory-reserve";
 import { modelFactsOf } from "./model-facts";
 import type { ParallelSizes } from "./situation";
-import { weightShare } from "./weight-share";
+import { isWiderThanLoaded, weightShare } from "./weight-share";
 
 export interface MemoryQuestion {
   /** config.json as vLLM reads it. */
@@ -69,7 +69,8 @@ export function memoryFit(question: MemoryQuestion): MemoryFit {
     kvDtype === null
       ? null
       : kvLayoutOf(model, { kvDtype, dtypeBytes: question.dtypeBytes, tensor, pipeline });
-  const weights = weightBytes === null ? null : weightShare(model, weightBytes, parallel);
+  const isWide = weightBytes !== null && isWiderThanLoaded(model, weightBytes);
+  const weights = weightBytes === null || isWide ? null : weightShare(model, weightBytes, parallel);
   const known = {
     ...UNKNOWN,
     weightBytesPerGpu: weights,

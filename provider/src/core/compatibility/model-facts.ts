@@ -13,11 +13,13 @@ export interface ModelFacts {
   readonly intermediateSize: number | null;
   /** Of one expert. */
   readonly expertIntermediateSize: number | null;
-  /** 0: no mixture of experts. */
-  readonly experts: number;
+  /** 0: no mixture of experts. null: something is said of experts, and not how many. */
+  readonly experts: number | null;
   readonly vocabSize: number | null;
   readonly maxPositions: number | null;
   readonly mla: MlaFacts | null;
+  /** Whether vLLM runs it as MLA; null: it has no latent vector. Other models that have one compute it back into heads. */
+  readonly isMlaKnown: boolean | null;
   readonly layerKinds: LayerKinds | null;
   /** Layers for multi-token prediction that the checkpoint holds beside the model's own; loaded for speculative decoding only. */
   readonly predictLayers: number;
@@ -59,6 +61,25 @@ const NAMES = {
   predictLayers: ["num_nextn_predict_layers", "mtp_num_hidden_layers"],
 } as const;
 
+/** model_type of those that run as MLA. Source: vLLM 0.16.0, 0.24.0, 0.32.0 and 0.33.0 transformers_utils/model_arch_config_convertor.py is_deepseek_mla. */
+const MLA_MODELS: readonly string[] = [
+  "axk1",
+  "deepseek_v2",
+  "deepseek_v3",
+  "deepseek_v32",
+  "dots3_note",
+  "glm5_next",
+  "glm5_next_text",
+  "glm_moe_dsa",
+  "glm4_moe_lite",
+  "kimi_k2",
+  "kimi_linear",
+  "longcat_flash",
+  "pangu_ultra_moe",
+  "bailing_hybrid",
+  "hy_v4",
+];
+
 /** Keys of models whose layers differ in size, or that encode what they decode: none of the sums here hold for them. */
 const NOT_UNDERSTOOD: readonly string[] = [
   "block_configs",
@@ -84,7 +105,8 @@ export function modelFactsOf(configText: string | null): ModelFacts | null {
   if (isForeign || whole["is_encoder_decoder"] === true) return null;
   const attentionHeads = numberAt(text, NAMES.attentionHeads);
   const hiddenSize = numberAt(text, NAMES.hiddenSize);
-  const experts = numberAt(text, NAMES.experts) ?? 0;
+  const experts =
+    numberAt(text, NAMES.experts) ?? (Object.keys(text).some((key) => /expert/i.test(key)) ? null : 0);
   return {
     layers: numberAt(text, NAMES.layers),
     hiddenSize,
@@ -93,18 +115,23 @@ export function modelFactsOf(configText: string | null): ModelFacts | null {
     headDim: numberAt(text, ["head_dim", "hidden_size_per_head"]) ?? quotient(hiddenSize, attentionHeads),
     intermediateSize: numberAt(text, ["intermediate_size"]),
     expertIntermediateSize:
-      experts === 0
+      experts === 0 || experts === null
         ? null
         : (numberAt(text, ["moe_intermediate_size"]) ?? numberAt(text, ["intermediate_size"])),
     experts,
     vocabSize: numberAt(text, ["vocab_size"]) ?? numberAt(whole, ["vocab_size"]),
     maxPositions: numberAt(text, ["max_position_embeddings", "n_positions", "seq_length"]),
     mla: mlaOf(text),
+    isMlaKnown: isSaid(text["kv_lora_rank"]) ? isMlaModel(text["model_type"]) : null,
     layerKinds: layerKindsOf(text),
     predictLayers: numberAt(text, NAMES.predictLayers) ?? 0,
     isMultimodal: isSaid(whole["vision_config"]),
     quantization: methodOf(whole) ?? methodOf(text),
   };
+}
+
+function isMlaModel(modelType: JsonValue | undefined): boolean {
+  return typeof modelType === "string" && MLA_MODELS.includes(modelType.toLowerCase());
 }
 
 function methodOf(config: JsonObject): string | null {

@@ -1,4 +1,4 @@
-import { isBefore } from "../kv-cache-situation";
+import { isBefore, type Version } from "../kv-cache-situation";
 import type { Situation, VersionRange } from "./situation";
 
 /** One way in which a model, a version, GPUs and inputs do not go together. */
@@ -30,4 +30,14 @@ export function isProven(range: VersionRange | null, situation: Situation): bool
   return (
     (since === null || !isBefore(kv.version, since)) && (before === null || isBefore(newestVersion, before))
   );
+}
+
+/** A GPU that cannot do it, where a start would meet one; null: none, or it may run on others. */
+export function stuckGpu(
+  { gpus, isOnEachGpu }: Situation,
+  isStuck: (gpu: Version) => boolean,
+): Version | null {
+  if (gpus === null || gpus.length === 0) return null;
+  const found = gpus.find(isStuck);
+  return found === undefined || !(isOnEachGpu || gpus.every(isStuck)) ? null : found;
 }

@@ -9,11 +9,15 @@ export interface Situation {
   readonly model: ModelFacts | null;
   /** Compute capability of every GPU that it may run on; null: one of them is not known, or it runs on none. */
   readonly gpus: readonly Version[] | null;
+  /** Whether it will run on all of them; else on some, and nobody knows which. */
+  readonly isOnEachGpu: boolean;
   readonly parallel: ParallelSizes;
   /** What is given as --dtype; null: nothing. */
   readonly dtypeArgument: string | null;
   /** Given as --quantization; null: what the checkpoint says. */
   readonly quantizationArgument: string | null;
+  /** Given as --moe-backend; null: nothing. */
+  readonly expertBackend: string | null;
   /**
    * Whether vLLM reads what is judged here: false where inputs change the config behind it (engine.hfOverrides, params.json) or how
    * MLA runs. Nothing is certain then.

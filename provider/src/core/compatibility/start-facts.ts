@@ -34,6 +34,12 @@ const MEMORY_FLAGS = [
   "offload-backend",
   "enable-lora",
 ];
+/** Flags that change how the KV cache is laid out over GPUs or layers. */
+const LAYOUT_FLAGS = [
+  "decode-context-parallel-size",
+  "prefill-context-parallel-size",
+  "disable-hybrid-kv-cache-manager",
+];
 /** Weight formats whose bytes on disk are those on the GPU. */
 const PLAIN_FORMATS: readonly JsonValue[] = [
   "auto",
@@ -65,10 +71,12 @@ export function startFactsOf(spec: Spec, observed: Observed): StartFacts | null 
     newestVersion: newestVersionOf(executable.version, kv.version),
     model: modelFactsOf(configText),
     gpus: capabilities,
+    isOnEachGpu: isOnEachGpu(spec, gpus),
     parallel: parallelOf(flags),
     dtypeArgument: dtypeOfArgument(textOf(flags.get("dtype"))),
     quantizationArgument: textOf(flags.get("quantization")),
-    isAsRead: isAsRead(spec, flags),
+    expertBackend: textOf(flags.get("moe-backend")),
+    isAsRead: isAsRead(spec, flags) && modelFactsOf(configText)?.isMlaKnown !== false,
   };
   return {
     situation,
@@ -91,19 +99,20 @@ function memoryQuestion(
     // bitsandbytes and the like are made while loading.
     (situation.quantizationArgument === null || kv.config !== null) &&
     PLAIN_FORMATS.includes(flags.get("load-format") ?? "auto") &&
-    MEMORY_FLAGS.every((flag) => !flags.has(flag)) &&
-    !kv.isCpuBuild;
+    MEMORY_FLAGS.every((flag) => !flags.has(flag));
   const length = flags.get("max-model-len");
+  const isKeptOtherwise = LAYOUT_FLAGS.some((flag) => flags.has(flag));
   return {
     configText,
     weightBytes: isPlain ? loadedBytes : null,
-    dtypeBytes: kv.dtype === "float32" ? 4 : 2,
+    // A model of float32 is computed in 16 bits unless that is asked for. Source: vLLM 0.32.0 config/model.py _resolve_auto_dtype.
+    dtypeBytes: situation.dtypeArgument === "float32" ? 4 : 2,
     parallel: situation.parallel,
-    kvDtype: kv.attentionKind === "deepseek-v4" ? null : storedKvDtype(situation),
+    kvDtype: kv.attentionKind === "deepseek-v4" || isKeptOtherwise ? null : storedKvDtype(situation),
     maxModelLen: length === "auto" || length === -1 ? "auto" : numberOf(length),
     utilization: numberOf(flags.get("gpu-memory-utilization")) ?? defaultUtilization(kv.version),
     kvCacheBytes: numberOf(flags.get("kv-cache-memory-bytes")),
-    gpus,
+    gpus: situation.isOnEachGpu ? gpus : largestOf(gpus),
     step: {
       tokens: numberOf(flags.get("max-num-batched-tokens")),
       requests: numberOf(flags.get("max-num-seqs")),
@@ -123,6 +132,11 @@ function storedKvDtype(situation: Situation): string | null {
   return kvDtype.startsWith("fp8") && major !== 10 ? "fp8_ds_mla" : kvDtype;
 }
 
+/** On all of them, or on some: then nobody knows yet which are free. */
+function isOnEachGpu({ gpus: wish }: Spec, gpus: readonly GpuSeen[]): boolean {
+  return wish.kind === "list" || wish.count >= gpus.length;
+}
+
 /** Those that are listed, else any of the host: it may run on each of them. */
 function gpusFor(spec: Spec, observed: Observed): readonly GpuSeen[] {
   const all = observed.gpus ?? [];
@@ -130,6 +144,12 @@ function gpusFor(spec: Spec, observed: Observed): readonly GpuSeen[] {
   return gpus.kind === "list"
     ? all.filter((gpu) => gpus.ids.includes(gpu.uuid) || gpus.ids.includes(gpu.index))
     : all;
+}
+
+/** Where it runs on some of them: what does not fit the largest fits none. */
+function largestOf(gpus: readonly GpuSeen[]): readonly GpuSeen[] {
+  const most = Math.max(...gpus.map(({ memoryTotalMib }) => memoryTotalMib));
+  return gpus.filter(({ memoryTotalMib }) => memoryTotalMib === most).slice(0, 1);
 }
 
 /** A build between two releases, or before one, may have the changes of the next. */

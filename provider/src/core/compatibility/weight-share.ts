@@ -36,10 +36,28 @@ function endBytes({ vocabSize, hiddenSize }: ModelFacts): number {
   return 2 * (vocabSize ?? 0) * (hiddenSize ?? 0);
 }
 
+/**
+ * Whether the files hold more than two bytes for each parameter: float32, of which vLLM loads half, or something that is not loaded.
+ * Counted without what only few models have, so the number of parameters is rather too small.
+ */
+export function isWiderThanLoaded(model: ModelFacts, weightBytes: number): boolean {
+  const { layers, hiddenSize: hidden, attentionHeads, kvHeads, headDim, experts, vocabSize } = model;
+  const size = model.expertIntermediateSize ?? model.intermediateSize;
+  if (layers === null || hidden === null || size === null || headDim === null || experts === null)
+    return true;
+  const attention = 2 * hidden * headDim * ((attentionHeads ?? 0) + (kvHeads ?? 0));
+  const feedForward = 3 * hidden * size * Math.max(1, experts);
+  const parameters = layers * (attention + feedForward) + 2 * (vocabSize ?? 0) * hidden;
+  return weightBytes > WIDE_BYTES * parameters;
+}
+
+/** Bytes for a parameter: float32 has four. What is not counted, such as an encoder of images, stays below. */
+const WIDE_BYTES = 3;
+
 /** Of all weights; experts are three matrices each, and the rest of a layer is counted as four of the hidden size. */
 function expertShare(model: ModelFacts): number {
   const { experts, expertIntermediateSize: size, hiddenSize: hidden, layers, vocabSize } = model;
-  if (experts === 0 || size === null || hidden === null || layers === null) return 0;
+  if (experts === null || size === null || hidden === null || layers === null) return 0;
   const expertParameters = layers * experts * 3 * hidden * size;
   const otherParameters = layers * 4 * hidden * hidden + 2 * (vocabSize ?? 0) * hidden;
   return expertParameters / (expertParameters + otherParameters);

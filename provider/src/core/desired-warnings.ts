@@ -1,6 +1,6 @@
 import type { PatchWarning } from "./config-patch/patch-result";
-import { dtypeArgument } from "./dtype-argument";
 import type { FindingCode, Remark } from "./finding";
+import { dtypeArgumentOf } from "./kv-cache-wish";
 import type { KvCacheWarning } from "./kv-wish-rule";
 import { dtypeOfArgument } from "./model-config";
 import type { Spec } from "./spec";
@@ -27,7 +27,7 @@ export function desiredWarnings(
   ofPatch: readonly PatchWarning[],
   ofKvCache: readonly KvCacheWarning[],
 ): readonly Remark[] {
-  const isWishGiven = dtypeOfArgument(dtypeArgument(spec)) === spec.kvCacheDtype;
+  const isWishGiven = dtypeOfArgument(dtypeArgumentOf(spec)) === spec.kvCacheDtype;
   const isToldByFlag = ofKvCache.some(({ code }) => code === "kv-dtype-refused");
   const kept = ofPatch.filter(
     ({ code }) => code !== "kv-dtype-differs-from-model-dtype" || !(isWishGiven || isToldByFlag),

@@ -2,15 +2,14 @@ import { patchOf } from "./checkpoint-patch";
 import type { PatchResult } from "./config-patch";
 import { servedModelNames } from "./derived-outputs";
 import { desiredWarnings } from "./desired-warnings";
-import { dtypeArgument } from "./dtype-argument";
 import { VllmServerError } from "./errors";
 import type { Remark } from "./finding";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
 import { chooseKvCacheFlag } from "./kv-cache-flag";
 import { autoInLayers } from "./kv-cache-granted";
-import { type KvCacheWish, situationOf } from "./kv-cache-situation";
-import { attentionKindOf, modelDtypeOf } from "./model-config";
+import { situationOf } from "./kv-cache-situation";
+import { kvCacheWishOf } from "./kv-cache-wish";
 import { checkpointWish, modelLabel, modelPlace } from "./model-source";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
@@ -47,16 +46,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
     overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
   // As vLLM will read it: configOverrides can say another dtype.
   const files = { ...checkpoint.files, ...patch.files };
-  const configText = files["config.json"] ?? null;
-  const kvWish: KvCacheWish = {
-    wish: spec.kvCacheDtype,
-    vllmVersion: executable.version,
-    modelDtype: modelDtypeOf(configText),
-    attentionKind: attentionKindOf(configText),
-    dtypeArgument: dtypeArgument(spec),
-    files,
-    computeCapabilities: observed.gpus?.map((gpu) => gpu.computeCapability) ?? [],
-  };
+  const kvWish = kvCacheWishOf(spec, files, executable.version, observed.gpus ?? []);
   const kvCache = chooseKvCacheFlag(kvWish);
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>

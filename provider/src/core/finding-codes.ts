@@ -27,6 +27,21 @@ export const FINDINGS = {
     severities: ["error"],
     source: OURS,
   },
+  INCOMPATIBLE: {
+    told: "model, vLLM, GPUs and inputs do not go together: KV-cache dtype, quantization, dtype, parallel sizes",
+    severities: ["error", "warning"],
+    source: "core/compatibility, a source a row",
+  },
+  GPU_MEMORY_TOO_SMALL: {
+    told: "the weights cannot fit the GPUs (error), or the longest request likely does not (warning)",
+    severities: ["error", "warning"],
+    source: "docs/memory-fit.md: an estimate, compared with what vLLM printed",
+  },
+  GPU_MEMORY_ESTIMATE: {
+    told: "how many tokens of KV cache the GPUs have room for",
+    severities: ["note"],
+    source: "docs/memory-fit.md: an estimate, compared with what vLLM printed",
+  },
   PORT_IN_USE: {
     told: "somebody else listens on the port, or has bound it",
     severities: ["error"],

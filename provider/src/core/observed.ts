@@ -194,6 +194,8 @@ const checkpointSchema = z.union([
     files: z.record(z.string(), z.string().nullable()),
     weightFiles: z.number(),
     weightBytes: z.number(),
+    /** Of the files that vLLM loads, where several formats lie side by side; null: not told. */
+    loadedBytes: z.number().nullish(),
     /** Of a downloaded one: 40 hex digits. */
     revision: z.string().nullish(),
     /** "checkpoints/<key>", where it was looked for by that. */

@@ -1,3 +1,4 @@
+import { compatibility } from "../compatibility";
 import type { Finding } from "../finding";
 import type { Observed } from "../observed";
 import type { Spec } from "../spec";

@@ -9,6 +9,7 @@ import { gpusToUse } from "./gpu-choice";
 import { gpuKindFindings } from "./gpu-kinds";
 import { gpuFindings } from "./gpus";
 import { hostMemoryFindings } from "./host-memory";
+import { lingerFindings } from "./linger";
 import { machineFindings } from "./machine";
 import { openFilesFindings } from "./open-files";
 import { portFindings } from "./port";
@@ -27,6 +28,7 @@ const CHECKS: readonly Check[] = [
   sharedMemoryFindings,
   hostMemoryFindings,
   openFilesFindings,
+  lingerFindings,
 ];
 
 /**

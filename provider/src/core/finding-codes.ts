@@ -120,6 +120,11 @@ export const FINDINGS = {
     severities: ["warning"],
     source: "vLLM 0.32.0 utils/system_utils.py set_ulimit",
   },
+  LINGER_OFF: {
+    told: "the server is no unit of systemd, and its user does not linger",
+    severities: ["note"],
+    source: "systemd 252, logind.conf(5) KillUserProcesses",
+  },
   HOST_MEMORY_LOW: {
     told: "the host's memory is smaller than what is to be kept there (warning), or than the checkpoint (note)",
     severities: ["warning", "note"],

@@ -56,14 +56,10 @@ const EXAMPLES: readonly TitledExample[] = [
         summary:
           "GPUs 0 and 1 are divided into MIG instances: a process that is given the whole GPU sees its first instance alone, or none, and one GPU where there are several",
         path: "gpus",
-        change:
-          'gpus: ["MIG-<UUID>"]   (nvidia-smi -L lists them; or, on the host: sudo nvidia-smi -i 0,1 -mig 0)',
+        change: "on the host: sudo nvidia-smi -i 0,1 -mig 0   (or other gpus)",
       },
       misses: {
-        "an instance, by its UUID": {
-          wish: { gpus: { kind: "list", ids: ["MIG-1"] } },
-          seen: { gpus: gpus({ isMig: true }) },
-        },
+        "one that is not to be used": { seen: { gpus: gpus({}, { isMig: true }) } },
         "a GPU that knows no such mode": { seen: { gpus: gpus({ isMig: null }) } },
       },
     },

@@ -79,6 +79,26 @@ const EXAMPLES: readonly TitledExample[] = [
     },
   ],
   [
+    "a user who does not linger",
+    {
+      fires: { wish: { service: byProcess }, host: { lingers: false } },
+      finding: {
+        severity: "note",
+        code: "LINGER_OFF",
+        summary:
+          "what ann runs ends with the last login where logind is told so (KillUserProcesses), and ann does not linger",
+        path: "service.manager",
+        change: 'on the host: sudo loginctl enable-linger ann   (or service.manager: "systemd")',
+      },
+      misses: {
+        "one who does": { wish: { service: byProcess }, host: { lingers: true } },
+        root: { wish: { service: byProcess }, host: { lingers: false, uid: 0, user: "root" } },
+        "a manager that is not chosen yet": { host: { lingers: false } },
+        "a host without systemd": { wish: { service: byProcess } },
+      },
+    },
+  ],
+  [
     "more to keep in memory than there is",
     {
       fires: {

@@ -21,11 +21,6 @@ export function gpuNamed(id: number | string, gpus: readonly GpuSeen[]): GpuSeen
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A slice of a GPU, which nvidia-smi's table of GPUs does not list. */
-export function isSlice(id: number | string): boolean {
-  return String(id).startsWith("MIG-");
-}
-
 /** Free, or held by this very server, which is stopped first. */
 export function isFreeFor(gpu: GpuSeen, serverId: string | null): boolean {
   if (gpu.reservedBy !== null) return gpu.reservedBy === serverId;

@@ -50,7 +50,7 @@ function divided(gpus: readonly GpuSeen[]): readonly Finding[] {
       code: "GPU_MIG",
       summary: `${gpusNamed(gpus)} ${be(gpus)} divided into MIG instances: a process that is given the whole GPU sees its first instance alone, or none, and one GPU where there are several`,
       path: "gpus",
-      change: `gpus: ["MIG-<UUID>"]   (nvidia-smi -L lists them; or, on the host: sudo nvidia-smi -i ${gpuList(gpus)} -mig 0)`,
+      change: `on the host: sudo nvidia-smi -i ${gpuList(gpus)} -mig 0   (or other gpus)`,
     },
   ];
 }

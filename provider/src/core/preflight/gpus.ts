@@ -1,7 +1,7 @@
 import type { ErrorFinding, Finding } from "../finding";
 import type { GpuSeen, Observed } from "../observed";
 import type { Spec } from "../spec";
-import { gpuNamed, isFreeFor, isSlice, needsNoGpu } from "./gpu-choice";
+import { gpuNamed, isFreeFor, needsNoGpu } from "./gpu-choice";
 
 /** GPUs that are not there, or that somebody else holds. */
 export function gpuFindings(spec: Spec, observed: Observed): readonly Finding[] {
@@ -25,7 +25,7 @@ function ofList(
   evidence: string | undefined,
 ): readonly Finding[] {
   const known = gpus.map((gpu) => `${String(gpu.index)} ${gpu.uuid}`).join(", ");
-  const named = ids.filter((id) => !isSlice(id)).map((id) => ({ id, gpu: gpuNamed(id, gpus) }));
+  const named = ids.map((id) => ({ id, gpu: gpuNamed(id, gpus) }));
   const missing = named
     .filter(({ gpu }) => gpu === undefined)
     .map(({ id }) => notFound(`no GPU ${String(id)} on the host, it has ${known}`, evidence));

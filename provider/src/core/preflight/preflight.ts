@@ -10,6 +10,7 @@ import { gpusToUse } from "./gpu-choice";
 import { gpuKindFindings } from "./gpu-kinds";
 import { gpuFindings } from "./gpus";
 import { hostMemoryFindings } from "./host-memory";
+import { lingerFindings } from "./linger";
 import { machineFindings } from "./machine";
 import { openFilesFindings } from "./open-files";
 import { portFindings } from "./port";
@@ -28,6 +29,7 @@ const CHECKS: readonly Check[] = [
   sharedMemoryFindings,
   hostMemoryFindings,
   openFilesFindings,
+  lingerFindings,
 ];
 
 /**

@@ -14,7 +14,7 @@ export interface Columns {
 const UNBROKEN: readonly string[] = [
   "`[^`]*`",
   String.raw`\bssh(?:-keygen|-keyscan)? (?:-\S|\S+@).*?(?=,| once\b|;|$)`,
-  String.raw`\b\w[\w.]*: (?:"[^"]{0,40}"|-?\d[\d.]*|true|false)`,
+  String.raw`\b\w[\w.]*: (?:"[^"]{0,60}"|-?\d[\d.]*|true|false)`,
   String.raw`\([^()]*\blog line \d+\)`,
 ];
 const WORDS = new RegExp(` *(?:${UNBROKEN.join("|")}|\\S)+`, "g");
@@ -25,9 +25,7 @@ export function wrapText(text: string, { width, firstWidth = width, indent }: Co
   let line = "";
   for (const [word] of text.matchAll(WORDS)) {
     const room = lines.length === 0 ? firstWidth : width;
-    const isFirst = line.trim() === "";
-    if (isFirst && line === "" && lines.length === 0) line = word;
-    else if (isFirst || line.length + word.length <= room) line += isFirst ? word.trimStart() : word;
+    if (line === "" || line.length + word.length <= room) line += word;
     else {
       lines.push(line);
       line = `${" ".repeat(indent)}${word.trimStart()}`;

@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProgram } from "../support/patch-command";
+import { PROGRAM, runProgram } from "../support/patch-command";
 
 const LOG = [
   "(APIServer pid=1) INFO 12-01 10:00:00 [model.py:1] Resolved architecture: LlamaForCausalLM",
@@ -198,4 +200,11 @@ test("--help fits 80 columns and says what the exit codes mean", async () => {
   expect(code).toBe(0);
   expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(out).toContain("exit code: 0 the log could be judged: a failure that was found is a result");
+});
+
+test("what is no log on standard input is told at once, though more may come", async () => {
+  const child = spawn(process.execPath, [PROGRAM, "diagnose", "-"], { stdio: ["pipe", "ignore", "pipe"] });
+  child.stdin.on("error", () => undefined).write(Buffer.alloc(20_000, 1));
+  const [code] = await once(child, "exit");
+  expect(code).toBe(1);
 });

@@ -51,14 +51,18 @@ async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {
 
 async function* textOf(source: Bytes, name: string, mayBeGzip: boolean): AsyncGenerator<Uint8Array> {
   const pieces = withoutHole(source);
-  const head = await headOf(pieces);
-  const kind = kindOf(head);
-  const all = joined(head, pieces);
-  if (kind.kind === "text") yield* withoutMark(head, pieces);
-  else if (kind.kind === "utf-16") yield* fromUtf16(all, kind.encoding);
-  else if (kind.kind === "gzip" && mayBeGzip) yield* textOf(unpacked(all), name, false);
-  else if (kind.kind === "gzip") throw notText(name, "gzip inside gzip", "zcat");
-  else throw notText(name, kind.found, kind.change);
+  try {
+    const head = await headOf(pieces);
+    const kind = kindOf(head);
+    if (kind.kind === "text") yield* withoutMark(head, pieces);
+    else if (kind.kind === "utf-16") yield* fromUtf16(joined(head, pieces), kind.encoding);
+    else if (kind.kind === "gzip" && mayBeGzip) yield* textOf(unpacked(joined(head, pieces)), name, false);
+    else if (kind.kind === "gzip") throw notText(name, "gzip inside gzip", "zcat");
+    else throw notText(name, kind.found, kind.change);
+  } finally {
+    // What is not read to its end would keep the program waiting for the rest.
+    await pieces.return(undefined);
+  }
 }
 
 /** Without the NUL bytes that a log begins with that was cut while a program went on writing into it. */

@@ -10,10 +10,12 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs `pulumi-vllm` to its end. */
-export function runProgram(words: readonly string[], cwd?: string): Promise<Ran> {
+/** Runs `pulumi-vllm` to its end. @param input what it reads from standard input; default: nothing */
+export function runProgram(words: readonly string[], cwd?: string, input?: Uint8Array): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, stdio: ["pipe", "pipe", "pipe"] });
+    // A program that does not read to the end is none of what is tested.
+    child.stdin.on("error", () => undefined).end(input);
     const said = { out: "", err: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));

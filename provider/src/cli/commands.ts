@@ -1,5 +1,6 @@
 import type { Command } from "./command";
+import { diagnoseCommand } from "./diagnose";
 import { patchCommand } from "./patch";
 
 /** Every command, in the order of `pulumi-vllm --help`. */
-export const COMMANDS: readonly Command[] = [patchCommand];
+export const COMMANDS: readonly Command[] = [patchCommand, diagnoseCommand];

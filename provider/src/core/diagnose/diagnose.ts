@@ -5,7 +5,7 @@ import { ALL_RULES } from "./rules";
 import { LIFE_ENDINGS } from "./rules/endings";
 import { RUNTIME_OOM_RULE } from "./rules/memory";
 import type { Scan, SeenLine } from "./pass";
-import { LogScanner } from "./scan";
+import { type LogScan, LogScanner } from "./scan";
 
 export interface DiagnosisInput {
   /** The log of one start, whole or its head and tail. */
@@ -32,15 +32,53 @@ export interface Diagnosis {
   readonly retryable: boolean;
 }
 
+const PIECE_CHARACTERS = 1024 * 1024;
+
 let scanner: LogScanner | null = null;
+
+/** A log that is read as it comes, in the same memory whatever its size. Less than a second for 100 MB. */
+export class LogReading {
+  private readonly scan: LogScan;
+
+  constructor() {
+    scanner ??= new LogScanner(ALL_RULES);
+    this.scan = scanner.begin();
+  }
+
+  /** The next bytes of it, UTF-8, cut anywhere. Never throws. */
+  feed(piece: Uint8Array): void {
+    this.scan.feed(piece);
+  }
+
+  /** What it comes to, when all of it was fed. Once. Never throws. */
+  diagnosis(input: Omit<DiagnosisInput, "log">): Diagnosis {
+    return judge(this.scan.end(), input);
+  }
+}
 
 /**
  * Says why a start failed, from its log and its exit. NO_FAILURE: healthy, still starting, or stopped cleanly.
- * One pass; about a second for 100 MB. Never throws.
+ * Never throws.
  */
-export function diagnose(input: DiagnosisInput): Diagnosis {
-  scanner ??= new LogScanner(ALL_RULES);
-  const scan = scanner.scan(input.log);
+export function diagnose({ log, ...input }: DiagnosisInput): Diagnosis {
+  const reading = new LogReading();
+  for (const piece of bytesOf(log)) reading.feed(piece);
+  return reading.diagnosis(input);
+}
+
+/** Of a text that may be too large to be had twice. */
+function* bytesOf(text: string): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (let at = 0; at < text.length;) {
+    const end = Math.min(text.length, at + PIECE_CHARACTERS);
+    // Both halves of a character go together.
+    const isCut = end < text.length && (text.charCodeAt(end) & 0xfc00) === 0xdc00;
+    yield encoder.encode(text.slice(at, isCut ? end - 1 : end));
+    at = isCut ? end - 1 : end;
+  }
+}
+
+function judge(scan: Scan, input: Omit<DiagnosisInput, "log">): Diagnosis {
   const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
   if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan, ending);
   const choice = chooseCause(scan, ending);

@@ -14,7 +14,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     ],
     signs: [
       verdict(/Could not find nvcc/, "flashinfer jit/cpp_ext.py"),
-      verdict(/(?<path>\S*nvcc): (?:command )?not found/, "sh, bash", { isBestEvidence: true }),
+      verdict(/(?<!\S)(?<path>\S*nvcc): (?:command )?not found/, "sh, bash", { isBestEvidence: true }),
       verdict(/No such file or directory: '(?<path>[^']*nvcc)'/, "errno 2"),
       verdict(/nvcc: No such file or directory/, "sh"),
       proof(/CUDA_HOME environment variable is not set/, "torch utils/cpp_extension.py"),
@@ -165,7 +165,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     signs: [
       proof(/version \((?<have>[^)]+)\) does not match \w+ version \((?<want>[^)]+)\)/, "flashinfer"),
       proof(
-        /(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/,
+        /(?<![\w-])(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/,
         "transformers dependency_versions_check",
       ),
       proof(/ is required for a normal functioning of this module/, "transformers dependency_versions_check"),
@@ -192,7 +192,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "host: install in vLLM's environment the package that the log names (pip install)",
     ],
     signs: [
-      proof(/Please install (?<package>[\w-]+)\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
+      proof(/Please install (?<package>[\w-]+)(?![\w-])\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
       proof(/[Pp]lease install (?<package>vllm\[\w+\])/, "vllm 0.8 to 0.33"),
       proof(
         /packages that were not found in your environment: (?<package>[\w-]+)/,
@@ -220,7 +220,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
         /Please install it with `?pip install (?<package>[\w-]+)/,
         "vllm 0.32.0 quantization/utils/mxfp4_utils.py",
       ),
-      proof(/(?<package>\w+) is not installed\. Please install it/, "vllm 0.32.0"),
+      proof(/\b(?<package>\w+) is not installed\. Please install it/, "vllm 0.32.0"),
       error(/kernels not found\. Please follow/, "vllm 0.32.0 distributed/device_communicators/all2all.py"),
       hint(/pip install (?<package>[\w-]+)/, "packages"),
     ],

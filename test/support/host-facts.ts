@@ -47,7 +47,7 @@ export function spec(parts: Partial<Spec> = {}): Spec {
       logs: { keep: 5, maxBytes: 104_857_600 },
     },
     readiness: { probe: "auto" },
-    timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
+    timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stall: 900, stop: 120 },
     update: { returnToLastGood: true },
     onDelete: { unreachableHost: "fail", model: "keep" },
     ...parts,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
 import { serverSeenSchema, type ServerSeen, type ServerStatus } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES, type Differences } from "../../provider/src/core/observed-differences";
+import { idlePatterns } from "../../provider/src/core/idle-lines";
 import { plan } from "../../provider/src/core/plan";
 import { allParts, provision } from "../../provider/src/core/provision";
 import type { ManagerKind, ManagerWish } from "../../provider/src/core/spec";
@@ -43,6 +44,8 @@ const wait: WaitStep = {
   fingerprint: "f00d",
   timeoutSeconds: 3600,
   fatalPatterns: ["boom"],
+  stallSeconds: 900,
+  idlePatterns: idlePatterns(),
   kvCacheDtypes: null,
   kvCacheAuto: null,
 };

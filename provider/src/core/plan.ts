@@ -1,5 +1,6 @@
 import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
+import { idlePatterns } from "./idle-lines";
 import { grantedKvDtypes } from "./kv-cache-granted";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
 import type { ProvisionStep } from "./provision";
@@ -107,7 +108,7 @@ function isUnitAsInstalled(unit: ServerSeen["unit"], startOnBoot: boolean): bool
 
 /** What was ready last, as the host remembers it. */
 export function returnStep(spec: Spec, fatalPatterns: readonly string[]): ReturnStep {
-  return { kind: "return", timeoutSeconds: spec.timeouts.ready, fatalPatterns };
+  return { kind: "return", timeoutSeconds: spec.timeouts.ready, fatalPatterns, ...stallOf(spec) };
 }
 
 /** vLLM drains by itself for as long as it was told to; the margin above it is its own teardown. */
@@ -130,7 +131,12 @@ function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]
     fingerprint: answersFingerprint ? desired.launch.fingerprint : null,
     timeoutSeconds: spec.timeouts.ready,
     fatalPatterns,
+    ...stallOf(spec),
     kvCacheDtypes: grantedKvDtypes(spec.kvCacheDtype),
     kvCacheAuto: desired.kvCacheAuto,
   };
+}
+
+function stallOf({ timeouts }: Spec): Pick<WaitStep, "stallSeconds" | "idlePatterns"> {
+  return { stallSeconds: timeouts.stall, idlePatterns: idlePatterns() };
 }

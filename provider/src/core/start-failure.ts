@@ -1,6 +1,9 @@
+import { activityWords, type Activity } from "./activity";
 import { diagnose } from "./diagnose";
 import { VllmServerError, withAlso } from "./errors";
+import type { StartProgress } from "./log-phases";
 import { proofText } from "./proof-text";
+import { startHung, type HungStart } from "./start-hung";
 
 /** Everything known about a start that did not end ready. */
 export interface FailedStart {
@@ -15,7 +18,12 @@ export interface FailedStart {
         readonly lastLine: string | null;
         /** The request that a listening server did not answer; null: it does not listen. */
         readonly unanswered: string | null;
+        /** What it did at the end. */
+        readonly activity: Activity;
+        /** How far it came; null: its log does not tell. */
+        readonly progress: StartProgress | null;
       }
+    | HungStart
     | { readonly kind: "port-lost"; readonly winner: string }
     | { readonly kind: "wrong-answer"; readonly detail: string }
     | {
@@ -54,10 +62,13 @@ export function startFailure(failed: FailedStart): VllmServerError {
           outcome.unanswered === null
             ? "timeouts.ready   (seconds; big checkpoints on slow disks take long)"
             : "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model",
+        also: `at the end: ${[...(outcome.progress === null ? [] : [outcome.progress.text]), activityWords(outcome.activity)].join(", ")}`,
         path: "timeouts.ready",
         logCommand,
         retryable: true,
       });
+    case "hung":
+      return startHung(outcome, failed);
     case "port-lost":
       return new VllmServerError({
         code: "PORT_LOST",

@@ -148,7 +148,9 @@ class ObserveTest(ObservedCase):
                 "startedAt": self.run["startedAt"],
                 "ready": ready,
                 "lastExit": self.run["exits"][0],
-                "crashes": [],
+                # It came back by itself: why it had died is told.
+                "crashes": [{"exit": self.run["exits"][0], "log": None}],
+                "illness": None,
                 "restarts": 2,
                 "secretsMatch": True,
                 "modelPathIntact": True,

@@ -122,6 +122,7 @@ export const absentServer: ServerSeen = {
   ready: null,
   lastExit: null,
   crashes: [],
+  illness: null,
   restarts: 0,
   processes: [],
   secretsMatch: null,

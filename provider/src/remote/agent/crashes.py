@@ -12,13 +12,13 @@ from agent.registry import Server
 # Of each log so much of its beginning and of its end: the client looks for the cause, and causes stand there.
 PART_BYTES = 64 * 1024
 
-# A server that is starting is told of when it is by itself that it does: then something has died before.
+# A server that is starting, or is ready, is told of when it is so by itself: then something has died before.
 _TOLD = ("crash-looping", "crashed", "restarting", "starting")
 
 
 def of(server: Server, status: str) -> list[dict[str, Any]]:
-    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one."""
-    loop = loop_of(server) if status in _TOLD else []
+    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one; of a server that came back the last."""
+    loop = loop_of(server) if status in _TOLD else loop_of(server)[-1:] if status == "ready" else []
     if loop:
         # What an earlier start printed may hold a secret of then.
         redact.also({"secretEnvironment": records.read_json(_folder(server) / "secrets.json")})
@@ -41,10 +41,10 @@ def _folder(server: Server) -> Path:
 
 def _describe(server_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     ending = {name: entry[name] for name in ("generation", "code", "signal", "at")}
-    return {"exit": ending, "log": _excerpt(logs.path(server_id, entry["generation"]))}
+    return {"exit": ending, "log": excerpt(logs.path(server_id, entry["generation"]))}
 
 
-def _excerpt(path: Path) -> Optional[list[dict[str, Any]]]:
+def excerpt(path: Path) -> Optional[list[dict[str, Any]]]:
     """Stretches of lines, each with the number of its first one in the log as it was written; None: it is not there."""
     try:
         with path.open("rb") as file:

@@ -12,6 +12,13 @@ const HUNG: HungStart = {
   unanswered: null,
   processes: [
     {
+      pid: 11,
+      command: "/opt/python -B -c from multiprocessing.resource_tracker import main;main(31)",
+      state: "S",
+      place: "pipe_read",
+      cpuCores: 0,
+    },
+    {
       pid: 10,
       command: "/opt/python /opt/bin/vllm serve /models/kimi --config /c.yaml",
       state: "S",
@@ -49,15 +56,13 @@ describe("the error of a start that hangs", () => {
       `Cannot start server "kimi" on gpu1: it hangs while "loading weights 43 % (51/119 shards)": no sign of life for 15 min, need progress
   proof:  Loading shard   (last line of its log)
   change: ${hangAdvice("loading weights")}; timeouts.stall where it is only slow
-  also:   API server (pid 10) waits in do_epoll_wait (state S); VLLM::Worker_TP0 (pid 12) waits in nfs_wait_bit_killable (state D)
+  also:   VLLM::Worker_TP0 (pid 12) waits in nfs_wait_bit_killable (state D); API server (pid 10) waits in do_epoll_wait (state S)
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     );
   });
 
   it("says of one that spins that its processes are busy, and which", () => {
-    const [first] = HUNG.processes;
     const processes = [0, 1, 2, 3, 4, 5].map((rank) => ({
-      ...first,
       pid: 20 + rank,
       command: `VLLM::Worker_TP${String(rank)}`,
       state: "R",
@@ -74,7 +79,7 @@ describe("the error of a start that hangs", () => {
     expect(text).toBe(
       `Cannot start server "kimi" on gpu1: it hangs while "connecting the GPUs (NCCL)": its processes are busy, but nothing was printed, read or written for 45 min, need progress
   change: ${hangAdvice("connecting workers")}; timeouts.stall where it is only slow
-  also:   VLLM::Worker_TP0 (pid 20) is in state R; VLLM::Worker_TP1 (pid 21) keeps 1 core busy; VLLM::Worker_TP2 (pid 22) keeps 1 core busy; VLLM::Worker_TP3 (pid 23) keeps 1 core busy; 2 more
+  also:   VLLM::Worker_TP1 (pid 21) keeps 1 core busy; VLLM::Worker_TP2 (pid 22) keeps 1 core busy; VLLM::Worker_TP3 (pid 23) keeps 1 core busy; VLLM::Worker_TP4 (pid 24) keeps 1 core busy; 2 more
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     );
   });

@@ -91,9 +91,19 @@ function lastLine(hung: HungStart): Pick<ErrorDetails, "evidence" | "evidencePla
 /** "VLLM::Worker_TP0 (pid 12) waits in nfs_wait_bit_killable, state D; ..." */
 function processWords(processes: readonly HungProcess[]): string | undefined {
   if (processes.length === 0) return undefined;
-  const words = processes.slice(0, MOST_TOLD).map((process) => `${titleOf(process)} ${waitsIn(process)}`);
-  const rest = processes.length - words.length;
+  const telling = processes
+    .filter(({ command }) => !/resource_tracker/.test(command))
+    .sort((one, other) => rankOf(one) - rankOf(other));
+  const words = telling.slice(0, MOST_TOLD).map((process) => `${titleOf(process)} ${waitsIn(process)}`);
+  const rest = telling.length - words.length;
   return [...words, ...(rest > 0 ? [`${String(rest)} more`] : [])].join("; ");
+}
+
+/** What sits in the kernel first, then what keeps a core busy, then workers and engines before the API server, which waits for them. */
+function rankOf({ state, cpuCores, command }: HungProcess): number {
+  if (state === "D") return 0;
+  if (cpuCores >= SPINNING_CORES) return 1;
+  return / serve /.test(command) ? 3 : 2;
 }
 
 function titleOf({ command, pid }: HungProcess): string {

@@ -62,6 +62,14 @@ describe("plan", () => {
     expect(planFor(plain, { server: runningServer(plain) })).toEqual([]);
   });
 
+  it.each([
+    { engine: { distributedExecutorBackend: "ray" } },
+    { extraArgs: { "data-parallel-backend": "ray" } },
+  ])("sets no bound for a hang where Ray's processes do the work: %j", (parts) => {
+    const steps = plan(spec(parts), plain, observed({}), unconfirmed, ["boom"]);
+    expect(steps.at(-1)).toEqual({ ...wait, stallSeconds: 0 });
+  });
+
   it("only waits for a declared server that is still starting, so that a cut start is taken up again", () => {
     expect(planFor(plain, { server: runningServer(plain, { status: "starting", ready: null }) })).toEqual([
       wait,

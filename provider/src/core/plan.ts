@@ -1,5 +1,6 @@
 import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
+import { givenFlags } from "./given-flags";
 import { idlePatterns } from "./idle-lines";
 import { grantedKvDtypes } from "./kv-cache-granted";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
@@ -137,6 +138,13 @@ function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]
   };
 }
 
-function stallOf({ timeouts }: Spec): Pick<WaitStep, "stallSeconds" | "idlePatterns"> {
-  return { stallSeconds: timeouts.stall, idlePatterns: idlePatterns() };
+/**
+ * What Ray starts is Ray's: its processes cannot be seen, and those that can wait for them.
+ * Source: vLLM 0.32.0 v1/executor/ray_executor_v2.py: the workers belong to raylet.
+ */
+const RAY_FLAGS: ReadonlySet<string> = new Set(["distributed-executor-backend", "data-parallel-backend"]);
+
+function stallOf(spec: Spec): Pick<WaitStep, "stallSeconds" | "idlePatterns"> {
+  const usesRay = givenFlags(spec).some(({ flag, value }) => RAY_FLAGS.has(flag) && value === "ray");
+  return { stallSeconds: usesRay ? 0 : spec.timeouts.stall, idlePatterns: idlePatterns() };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VllmServerError } from "../../provider/src/core/errors";
+import { hangAdvice } from "../../provider/src/core/hang-advice";
 import { startFailure, withUnstopped, type FailedStart } from "../../provider/src/core/start-failure";
 
 const STILL = {
@@ -66,6 +67,20 @@ describe("the error of a failed start", () => {
       `Cannot start server "kimi" on gpu1: not ready after 1 s, and its process still runs
   change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
   also:   at the end: no new line for 60 s, no sign of life for 40 s
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      {
+        kind: "timeout",
+        waitedSeconds: 3600,
+        lastLine: null,
+        unanswered: null,
+        activity: { ...STILL, stillSeconds: 0, spinningSeconds: 60, cpuCores: 8 },
+        progress: LOADING,
+      },
+      `Cannot start server "kimi" on gpu1: not ready after 3600 s, and its process still runs
+  change: ${hangAdvice("loading weights")}; timeouts.ready where it is only slow
+  also:   at the end: loading weights 12 %, no new line for 60 s, 8.0 cores busy, nothing read or written for 60 s
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     ],
     [

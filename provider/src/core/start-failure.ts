@@ -1,6 +1,7 @@
 import { activityWords, type Activity } from "./activity";
 import { diagnose } from "./diagnose";
 import { VllmServerError, withAlso } from "./errors";
+import { hangAdvice } from "./hang-advice";
 import type { StartProgress } from "./log-phases";
 import { proofText } from "./proof-text";
 import { startHung, type HungStart } from "./start-hung";
@@ -58,10 +59,7 @@ export function startFailure(failed: FailedStart): VllmServerError {
             : `Cannot start ${server}: it listens, but had not answered ${outcome.unanswered} when ${seconds(outcome)} were over`,
         evidence: outcome.lastLine ?? undefined,
         evidencePlace: outcome.lastLine === null ? undefined : "last line of its log",
-        change:
-          outcome.unanswered === null
-            ? "timeouts.ready   (seconds; big checkpoints on slow disks take long)"
-            : "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model",
+        change: timeoutChange(outcome),
         also: `at the end: ${[...(outcome.progress === null ? [] : [outcome.progress.text]), activityWords(outcome.activity)].join(", ")}`,
         path: "timeouts.ready",
         logCommand,
@@ -100,6 +98,21 @@ export function startFailure(failed: FailedStart): VllmServerError {
     default:
       return outcome satisfies never;
   }
+}
+
+/** Of one that had stopped to get on for so long, more time is not what helps. */
+const STUCK_SECONDS = 60;
+
+function timeoutChange({
+  unanswered,
+  activity: { stillSeconds, spinningSeconds },
+  progress,
+}: Extract<FailedStart["outcome"], { kind: "timeout" }>): string {
+  if (unanswered !== null)
+    return "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model";
+  const isStuck = Math.max(stillSeconds, spinningSeconds) >= STUCK_SECONDS;
+  if (isStuck) return `${hangAdvice(progress?.phase ?? null)}; timeouts.ready where it is only slow`;
+  return "timeouts.ready   (seconds; big checkpoints on slow disks take long)";
 }
 
 function seconds(outcome: { readonly waitedSeconds: number }): string {

@@ -148,8 +148,7 @@ class ObserveTest(ObservedCase):
                 "startedAt": self.run["startedAt"],
                 "ready": ready,
                 "lastExit": self.run["exits"][0],
-                # It came back by itself: why it had died is told.
-                "crashes": [{"exit": self.run["exits"][0], "log": None}],
+                "crashes": [],
                 "illness": None,
                 "restarts": 2,
                 "secretsMatch": True,

@@ -148,7 +148,7 @@ export const serverSeenSchema = z.object({
   /** Of its newest process, or, after automatic restarts, of an earlier one of the same launch. */
   ready: readyRecordSchema.nullable(),
   lastExit: exitSchema.nullable(),
-  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one; of one that came back by itself: the last. Else []. */
+  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one; of one that came back by itself, for a refresh: the last. Else []. */
   crashes: z.array(crashSchema),
   /** Of a server that lives and does not serve ("hung", "unresponsive"); else null. */
   illness: z

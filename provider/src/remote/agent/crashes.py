@@ -12,13 +12,16 @@ from agent.registry import Server
 # Of each log so much of its beginning and of its end: the client looks for the cause, and causes stand there.
 PART_BYTES = 64 * 1024
 
-# A server that is starting, or is ready, is told of when it is so by itself: then something has died before.
+# A server that is starting is told of when it is by itself that it does: then something has died before.
 _TOLD = ("crash-looping", "crashed", "restarting", "starting")
 
 
-def of(server: Server, status: str) -> list[dict[str, Any]]:
-    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one; of a server that came back the last."""
-    loop = loop_of(server) if status in _TOLD else loop_of(server)[-1:] if status == "ready" else []
+def of(server: Server, status: str, tells_past: bool = False) -> list[dict[str, Any]]:
+    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one. `tells_past`: of a server that came
+    back by itself and is ready the last one too."""
+    loop = loop_of(server) if status in _TOLD or (tells_past and status == "ready") else []
+    if status == "ready":
+        loop = loop[-1:]
     if loop:
         # What an earlier start printed may hold a secret of then.
         redact.also({"secretEnvironment": records.read_json(_folder(server) / "secrets.json")})

@@ -48,7 +48,7 @@ def describe(server: Server, secret_environment: dict[str, str], asks_token: boo
         "startedAt": run.get("startedAt"),
         "ready": _ready(server),
         "lastExit": exits[-1] if exits else None,
-        "crashes": crashes.of(server, served.status),
+        "crashes": crashes.of(server, served.status, tells_past=asks_token),
         "illness": served.illness,
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],

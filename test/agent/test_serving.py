@@ -73,6 +73,7 @@ class ServingTest(HostCase):
             (token_probe, "_PATIENCE_SECONDS", 0.3),
             (token_probe, "_LOOK_SECONDS", 0.05),
             (token_probe, "_PAUSE_SECONDS", 0.01),
+            (serving, "_LEAST_SECONDS", 0.1),
         ):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, seconds)
@@ -101,7 +102,10 @@ class ServingTest(HostCase):
             members=[processes.read_process(os.getpid())],
             is_supervised=True,
         )
-        return serving.look(server, asks_token)
+        seen = serving.look(server, asks_token)
+        if seen.illness is not None:
+            self.processes = seen.illness.pop("processes")
+        return seen
 
     def illness(self, **parts):
         return {"log": [{"first": 1, "lines": ["INFO up", "stuck with ***"]}], "listens": True, **parts}
@@ -114,6 +118,20 @@ class ServingTest(HostCase):
         seen = self.look((200, ""), NEVER, asks_token=True)
         self.assertEqual(("hung", "unanswered"), (seen.status, seen.token["outcome"]))
         self.assertEqual(self.illness(health=200), seen.illness)
+
+    def test_what_the_processes_of_a_hung_server_do_is_told(self):
+        ended = threading.Event()
+        self.addCleanup(ended.set)
+
+        def spin():
+            while not ended.is_set():
+                pass
+
+        threading.Thread(target=spin, daemon=True).start()
+        self.look((200, ""), NEVER, asks_token=True)
+        (one,) = self.processes
+        self.assertEqual((os.getpid(), True), (one["pid"], "unittest" in one["command"]))
+        self.assertGreater(one["cpuCores"], 0.1)
 
     def test_healthy_and_busy_is_ready(self):
         seen = self.look((200, ""), NEVER, at_work(), asks_token=True)

@@ -79,7 +79,7 @@ describe("the error of a start that hangs", () => {
     expect(text).toBe(
       `Cannot start server "kimi" on gpu1: it hangs while "connecting the GPUs (NCCL)": its processes are busy, but nothing was printed, read or written for 45 min, need progress
   change: ${hangAdvice("connecting workers")}; timeouts.stall where it is only slow
-  also:   VLLM::Worker_TP1 (pid 21) keeps 1 core busy; VLLM::Worker_TP2 (pid 22) keeps 1 core busy; VLLM::Worker_TP3 (pid 23) keeps 1 core busy; VLLM::Worker_TP4 (pid 24) keeps 1 core busy; 2 more
+  also:   VLLM::Worker_TP1 (pid 21) keeps a core busy; VLLM::Worker_TP2 (pid 22) keeps a core busy; VLLM::Worker_TP3 (pid 23) keeps a core busy; VLLM::Worker_TP4 (pid 24) keeps a core busy; 2 more
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     );
   });

@@ -73,7 +73,7 @@ it("a worker that stops after ready is a hang, told with what the engine says of
   expect(status, refresh.stdout).toBe("hung");
   expect(drift).toEqual([
     expect.stringMatching(
-      /^status: it hangs: it answers no token while \/health is 200 \(.*meanwhile it worked for nobody.*\); its log: a worker has not taken its next step for 5 s and more - proof: No available shared memory broadcast block found in 5 seconds/,
+      /^status: it hangs: it answers no token while \/health is 200 \(.*meanwhile it worked for nobody.*\); VLLM::Worker \(pid \d+\) waits in \w+ \(state T\); its log: a worker has not taken its next step for 5 s and more - proof: No available shared memory broadcast block found in 5 seconds/,
     ),
   ]);
   expect((await bed.project.up()).code).toBe(0);

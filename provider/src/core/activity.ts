@@ -44,7 +44,7 @@ function rated(verb: string, rate: number | null): readonly string[] {
 }
 
 /** "3.2 cores" */
-export function coresText(cores: number): string {
+function coresText(cores: number): string {
   const text = cores < 9.95 ? cores.toFixed(1) : String(Math.round(cores));
   return text === "1.0" ? "1 core" : `${text} cores`;
 }

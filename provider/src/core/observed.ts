@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { differencesSchema, NO_DIFFERENCES } from "./observed-differences";
 import { MANAGERS } from "./spec";
+import { stuckProcessSchema } from "./stuck-process";
 
 /** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
 
@@ -159,6 +160,8 @@ export const serverSeenSchema = z.object({
       health: z.number().nullable(),
       /** Of its newest start; null: it is not there. */
       log: logExcerptSchema.nullable(),
+      /** What they did while it was asked. */
+      processes: z.array(stuckProcessSchema).default([]),
     })
     .nullable()
     .default(null),

@@ -1,10 +1,10 @@
-import { coresText } from "./activity";
 import { durationText } from "./amount-text";
 import { diagnose } from "./diagnose";
 import { type ErrorDetails, VllmServerError } from "./errors";
 import { hangAdvice } from "./hang-advice";
 import type { StartProgress } from "./log-phases";
 import { proofText } from "./proof-text";
+import { processWords, type StuckProcess } from "./stuck-process";
 
 /** A start that was given up without a sign of life. */
 export interface HungStart {
@@ -15,19 +15,9 @@ export interface HungStart {
   readonly lastLine: string | null;
   /** The request that a listening server did not answer; null: it does not listen. */
   readonly unanswered: string | null;
-  readonly processes: readonly HungProcess[];
+  readonly processes: readonly StuckProcess[];
   /** How far it came; null: its log does not tell. */
   readonly progress: StartProgress | null;
-}
-
-export interface HungProcess {
-  readonly pid: number;
-  readonly command: string;
-  /** Letter of /proc/PID/stat. */
-  readonly state: string;
-  /** In the kernel; null: it is not told. */
-  readonly place: string | null;
-  readonly cpuCores: number;
 }
 
 interface Circumstances {
@@ -37,11 +27,6 @@ interface Circumstances {
   readonly vllmVersion: string | null;
   readonly logCommand: string | null;
 }
-
-/** Of so many processes it is told what they wait in. */
-const MOST_TOLD = 4;
-/** More than this is no looking around now and then. */
-const SPINNING_CORES = 0.5;
 
 /** START_HUNG: where and for how long, what its processes wait in, and what usually helps there. */
 export function startHung(hung: HungStart, circumstances: Circumstances): VllmServerError {
@@ -86,34 +71,4 @@ function causeIn({
 function lastLine(hung: HungStart): Pick<ErrorDetails, "evidence" | "evidencePlace"> {
   if (hung.lastLine === null) return {};
   return { evidence: proofText(hung.lastLine), evidencePlace: "last line of its log" };
-}
-
-/** "VLLM::Worker_TP0 (pid 12) waits in nfs_wait_bit_killable, state D; ..." */
-function processWords(processes: readonly HungProcess[]): string | undefined {
-  if (processes.length === 0) return undefined;
-  const telling = processes
-    .filter(({ command }) => !/resource_tracker/.test(command))
-    .sort((one, other) => rankOf(one) - rankOf(other));
-  const words = telling.slice(0, MOST_TOLD).map((process) => `${titleOf(process)} ${waitsIn(process)}`);
-  const rest = telling.length - words.length;
-  return [...words, ...(rest > 0 ? [`${String(rest)} more`] : [])].join("; ");
-}
-
-/** What sits in the kernel first, then what keeps a core busy, then workers and engines before the API server, which waits for them. */
-function rankOf({ state, cpuCores, command }: HungProcess): number {
-  if (state === "D") return 0;
-  if (cpuCores >= SPINNING_CORES) return 1;
-  return / serve /.test(command) ? 3 : 2;
-}
-
-function titleOf({ command, pid }: HungProcess): string {
-  const title = / serve /.test(command) ? "API server" : command.trim().slice(0, LONGEST_TITLE);
-  return `${title} (pid ${String(pid)})`;
-}
-
-const LONGEST_TITLE = 40;
-
-function waitsIn({ state, place, cpuCores }: HungProcess): string {
-  if (cpuCores >= SPINNING_CORES) return `keeps ${coresText(cpuCores)} busy`;
-  return place === null ? `is in state ${state}` : `waits in ${place} (state ${state})`;
 }

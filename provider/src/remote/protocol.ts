@@ -2,6 +2,7 @@ import { z } from "zod";
 import { activitySchema } from "../core/activity";
 import { managerSchema, observationSchema, readyRecordSchema } from "../core/observed";
 import type { Step } from "../core/step";
+import { stuckProcessSchema } from "../core/stuck-process";
 
 /** Requests and replies of the host agent. One request a run, on stdin; NDJSON back: events, then one result or error. */
 export const PROTOCOL_VERSION = 1;
@@ -78,17 +79,7 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
     isSpinning: z.boolean(),
     lastLine: z.string().nullable(),
     unanswered: z.string().nullable(),
-    processes: z.array(
-      z.object({
-        pid: z.number(),
-        command: z.string(),
-        /** Letter of /proc/PID/stat, of the thread that tells most. */
-        state: z.string(),
-        /** Where that thread waits in the kernel; null: it runs, or the kernel does not tell. */
-        place: z.string().nullable(),
-        cpuCores: z.number(),
-      }),
-    ),
+    processes: z.array(stuckProcessSchema),
   }),
   /** The log says ready but somebody else listens on the port. */
   z.object({

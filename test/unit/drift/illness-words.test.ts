@@ -21,7 +21,7 @@ const words = (
     observed({
       server: runningServer(desired, {
         status,
-        illness: { listens: true, health: 200, log: null, ...illness },
+        illness: { listens: true, health: 200, log: null, processes: [], ...illness },
         ...parts,
       }),
     }),
@@ -110,11 +110,23 @@ describe("a server that lives and does not serve", () => {
     );
   });
 
-  it("says that somebody holds it", () => {
-    const seen = runningServer(desired, {});
-    const processes = seen.processes.map((process) => ({ ...process, state: "T" }));
-    expect(words("unresponsive", { health: null }, { processes })).toMatch(
-      /neither \/health nor a token; its process is held by a signal \(SIGSTOP or a debugger, state T\)$/,
+  it("says what its processes do, where that explains it", () => {
+    const process = { pid: 12, command: "VLLM::Worker_TP0", state: "S", place: "futex_wait", cpuCores: 0.1 };
+    const told = (...parts: readonly Partial<typeof process>[]): string | undefined =>
+      words(
+        "hung",
+        { processes: parts.map((one) => ({ ...process, ...one })) },
+        token("unanswered", "timed out"),
+      );
+    const head = "status: it hangs: it answers no token while /health is 200 (timed out)";
+    expect(told({})).toBe(head);
+    expect(told({}, { cpuCores: 1.04 }, { pid: 13, state: "D", place: "nfs_wait" })).toBe(
+      `${head}; VLLM::Worker_TP0 (pid 13) waits in nfs_wait (state D); VLLM::Worker_TP0 (pid 12) keeps a core busy`,
+    );
+    const stopped = { ...process, state: "T", place: "do_signal_stop", command: "/x/vllm serve /m" };
+    expect(words("unresponsive", { health: null, processes: [stopped] })).toBe(
+      "status: its process lives and listens but answers nothing, neither /health nor a token; " +
+        "API server (pid 12) waits in do_signal_stop (state T)",
     );
   });
 });

@@ -1,14 +1,15 @@
 import { logCause } from "../crash-loop";
 import { hangSignIn } from "../hang-signs";
-import type { Observed, ServerSeen } from "../observed";
+import type { Observed } from "../observed";
 import { proofText } from "../proof-text";
+import { processWords, telling } from "../stuck-process";
 
 /** Of a server that lives and gives no token although it has the time: "it hangs: ..., its log: ...". */
 export function hungWords(observed: Observed): string {
   const { illness, differences } = observed.server;
   const health = illness?.health === 200 ? "/health is 200" : "/health does not answer";
   const detail = differences.token?.detail ?? null;
-  return `it hangs: it answers no token while ${health}${detail === null ? "" : ` (${detail})`}${signWords(observed)}`;
+  return `it hangs: it answers no token while ${health}${detail === null ? "" : ` (${detail})`}${stuckWords(observed)}${signWords(observed)}`;
 }
 
 /** Of a server that lives and does not serve: what of it is gone. */
@@ -18,25 +19,24 @@ export function unresponsiveWords(observed: Observed): string {
   if (token?.outcome === "refused")
     return `it answers no token${token.detail === null ? "" : `: ${token.detail}`}`;
   if (illness === null) return "its process lives but does not answer /health";
-  const held = isHeld(observed.server)
-    ? "; its process is held by a signal (SIGSTOP or a debugger, state T)"
-    : "";
   if (!illness.listens) {
     const port = launch === null ? "its port" : `port ${String(launch.listen.port)}`;
-    return `its process lives but does not listen on ${port}${held}${signWords(observed)}`;
+    return `its process lives but does not listen on ${port}${signWords(observed)}`;
   }
   if (illness.health === ENGINE_DEAD)
     return `its engine is dead while its API server lives on (/health is 503)${signWords(observed)}`;
   if (illness.health !== null)
     return `its process lives but /health is ${String(illness.health)}${signWords(observed)}`;
-  return `its process lives and listens but answers nothing, neither /health nor a token${held}${signWords(observed)}`;
+  return `its process lives and listens but answers nothing, neither /health nor a token${stuckWords(observed)}${signWords(observed)}`;
 }
 
 /** Source: vLLM 0.32.0, /health of its API server: 503 for an EngineDeadError and nothing else. */
 const ENGINE_DEAD = 503;
 
-function isHeld({ leader, processes }: ServerSeen): boolean {
-  return processes.some(({ pid, state }) => pid === leader?.pid && /^[Tt]$/.test(state));
+/** "; VLLM::Worker_TP0 (pid 12) keeps a core busy"; "" where all of them just wait. */
+function stuckWords({ server: { illness } }: Observed): string {
+  const words = processWords(telling(illness?.processes ?? []));
+  return words === undefined ? "" : `; ${words}`;
 }
 
 /** "; its log: <cause> - proof: ... (log line 7), change: ..."; "" where it tells nothing. */

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 from agent import processes
+
+
+def describe(process: processes.Process, cores: float) -> dict[str, Any]:
+    """StuckProcess of core/stuck-process.ts. `cores`: how many it kept busy of late."""
+    state, place = where(process)
+    return {
+        "pid": process.pid,
+        "command": process.command,
+        "state": state,
+        "place": place,
+        "cpuCores": round(cores, 2),
+    }
 
 
 def where(process: processes.Process) -> tuple[str, Optional[str]]:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from agent import crashes, logs, paths, records, redact, run_record, status, token_probe
+from agent import (
+    crashes,
+    logs,
+    paths,
+    process_place,
+    records,
+    redact,
+    run_record,
+    status,
+    token_probe,
+    work_done,
+)
 from agent.registry import Server
+
+_MOST_PROCESSES = 24
+# In less the clock ticks of the kernel tell nothing.
+_LEAST_SECONDS = 1.0
 
 # What the request for one token comes to, for a server that listens. The others leave it as it looks.
 _BY_OUTCOME = {"unanswered": "hung", "refused": "unresponsive", "answered": "ready", "busy": "ready"}
@@ -31,20 +47,44 @@ def look(server: Server, asks_token: bool) -> Served:
     health: Optional[int] = 200
     if looks == "unresponsive":
         if not status.listens(server):
-            return Served(looks, illness=_illness(server, False, None))
+            return Served(looks, illness=_illness(server, False, None, _Watch(server)))
         # Once more: the first time may have met it in a bad moment.
         health = status.health(server)
         if health not in (None, 200):
-            return Served(looks, illness=_illness(server, True, health))
+            return Served(looks, illness=_illness(server, True, health, _Watch(server)))
+    watch = _Watch(server)
     token = token_probe.ask(server) if asks_token or health is None else None
     found = "ready" if health == 200 else "unresponsive"
     if token is not None:
         found = _BY_OUTCOME.get(token["outcome"], found)
-    return Served(found, token, None if found == "ready" else _illness(server, True, health))
+    return Served(found, token, None if found == "ready" else _illness(server, True, health, watch))
 
 
-def _illness(server: Server, listens: bool, health: Optional[int]) -> dict[str, Any]:
+class _Watch:
+    """What the processes of a server do while it is asked for a token."""
+
+    def __init__(self, server: Server) -> None:
+        self._members = server.members[:_MOST_PROCESSES]
+        self._began = time.monotonic()
+        self._before = {member.pid: work_done.read(member.pid) for member in self._members}
+
+    def processes(self) -> list[dict[str, Any]]:
+        seconds = max(_LEAST_SECONDS, time.monotonic() - self._began)
+        told = []
+        for member in self._members:
+            before, now = self._before[member.pid], work_done.read(member.pid)
+            if before is not None and now is not None:
+                told.append(process_place.describe(member, now.since(before).cpu_seconds / seconds))
+        return told
+
+
+def _illness(server: Server, listens: bool, health: Optional[int], watch: _Watch) -> dict[str, Any]:
     folder = paths.server_folder(server.server_id)
     redact.also({"secretEnvironment": records.read_json(folder / "secrets.json")})
     path = logs.path(server.server_id, run_record.generation_of(server.run))
-    return {"listens": listens, "health": health, "log": crashes.excerpt(path)}
+    return {
+        "listens": listens,
+        "health": health,
+        "log": crashes.excerpt(path),
+        "processes": watch.processes(),
+    }

@@ -119,18 +119,10 @@ class Vitality:
             "outcome": "hung",
             "silentSeconds": round(now - self._progress_at, 1),
             "isSpinning": not is_still,
-            "processes": [self._describe(process) for process in found[:_MOST_PROCESSES]],
-        }
-
-    def _describe(self, process: processes.Process) -> dict[str, Any]:
-        state, place = process_place.where(process)
-        cores = round(self._window.by_pid.get(process.pid, 0.0), 2)
-        return {
-            "pid": process.pid,
-            "command": process.command,
-            "state": state,
-            "place": place,
-            "cpuCores": cores,
+            "processes": [
+                process_place.describe(process, self._window.by_pid.get(process.pid, 0.0))
+                for process in found[:_MOST_PROCESSES]
+            ],
         }
 
     def _measure(self, found: Sequence[processes.Process], now: float) -> None:

@@ -160,6 +160,8 @@ def wait_step(**changes: Any) -> dict[str, Any]:
         "fingerprint": None,
         "timeoutSeconds": 20,
         "fatalPatterns": [],
+        "stallSeconds": 0,
+        "idlePatterns": [],
         **changes,
     }
 

@@ -4,6 +4,7 @@ log: text printed at once            late_log: [[seconds, text], ...] printed af
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
 mute: true: a POST is never answered
 listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
+work: [kind, seconds]                what it does meanwhile: "read" a file, "grow" in memory, "spin"
 exit_after: seconds, exit_code       ignores_term: true
 """
 
@@ -86,6 +87,20 @@ def listen(seconds):
     http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 
+def work(kind, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if kind == "read":
+            with open(__file__, "rb") as file:
+                for _ in range(64):
+                    file.seek(0)
+                    file.read(4096)
+            time.sleep(0.02)
+        if kind == "grow":
+            mmap.mmap(-1, 1 << 21).write(b"x" * (1 << 21))
+            time.sleep(0.02)
+
+
 def main():
     signal.signal(signal.SIGTERM, signal.SIG_IGN if ACT.get("ignores_term") else lambda *_: os._exit(0))
     say(ACT.get("log", ""))
@@ -93,6 +108,8 @@ def main():
         engine(ACT["engine"]["shm"], ACT["engine"].get("ignores_term", False))
     if "listen" in ACT:
         threading.Thread(target=listen, args=(ACT["listen"],), daemon=True).start()
+    if "work" in ACT:
+        threading.Thread(target=work, args=ACT["work"], daemon=True).start()
     for seconds, text in ACT.get("late_log", []):
         time.sleep(seconds)
         say(text)

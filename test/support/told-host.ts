@@ -221,6 +221,8 @@ export class ToldHost implements HostAgent {
         ...wait,
         timeoutSeconds: step.timeoutSeconds,
         fatalPatterns: step.fatalPatterns,
+        stallSeconds: step.stallSeconds,
+        idlePatterns: step.idlePatterns,
         kvCacheDtypes: null,
         kvCacheAuto: null,
       },

@@ -151,7 +151,7 @@ describe("desiredState", () => {
   });
 
   it.each<[string, Partial<Spec>]>([
-    ["timeouts", { timeouts: { connect: 1, install: 4, download: 5, ready: 2, stop: 3 } }],
+    ["timeouts", { timeouts: { connect: 1, install: 4, download: 5, ready: 2, stall: 6, stop: 3 } }],
     ["readiness", { readiness: { probe: "chat" } }],
     [
       "how the process is looked after",

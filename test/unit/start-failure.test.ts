@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { VllmServerError } from "../../provider/src/core/errors";
+import { hangAdvice } from "../../provider/src/core/hang-advice";
 import { startFailure, withUnstopped, type FailedStart } from "../../provider/src/core/start-failure";
+
+const STILL = {
+  quietSeconds: 61,
+  stillSeconds: 40,
+  spinningSeconds: 0,
+  cpuCores: 0.01,
+  readBytesPerSecond: 0,
+  writeBytesPerSecond: null,
+};
+const READING = { ...STILL, quietSeconds: 180, stillSeconds: 0, cpuCores: 1.5, readBytesPerSecond: 1.2e9 };
+const LOADING = { phase: "loading weights", text: "loading weights 12 %", percent: 12 } as const;
 
 const failed = (outcome: FailedStart["outcome"], log = ""): VllmServerError =>
   startFailure({
@@ -15,22 +27,60 @@ const failed = (outcome: FailedStart["outcome"], log = ""): VllmServerError =>
 describe("the error of a failed start", () => {
   it.each<[FailedStart["outcome"], string]>([
     [
-      { kind: "timeout", waitedSeconds: 59.7, lastLine: "Loading weights", unanswered: null },
+      {
+        kind: "timeout",
+        waitedSeconds: 59.7,
+        lastLine: "Loading weights",
+        unanswered: null,
+        activity: READING,
+        progress: LOADING,
+      },
       `Cannot start server "kimi" on gpu1: not ready after 60 s, and its process still runs
   proof:  Loading weights   (last line of its log)
   change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
+  also:   at the end: loading weights 12 %, no new line for 3 min, reading 1.2 GB/s, 1.5 cores busy
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     ],
     [
-      { kind: "timeout", waitedSeconds: 900, lastLine: null, unanswered: "POST /v1/completions" },
+      {
+        kind: "timeout",
+        waitedSeconds: 900,
+        lastLine: null,
+        unanswered: "POST /v1/completions",
+        activity: READING,
+        progress: LOADING,
+      },
       `Cannot start server "kimi" on gpu1: it listens, but had not answered POST /v1/completions when 900 s were over
   change: timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model
+  also:   at the end: loading weights 12 %, no new line for 3 min, reading 1.2 GB/s, 1.5 cores busy
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     ],
     [
-      { kind: "timeout", waitedSeconds: 1, lastLine: null, unanswered: null },
+      {
+        kind: "timeout",
+        waitedSeconds: 1,
+        lastLine: null,
+        unanswered: null,
+        activity: STILL,
+        progress: null,
+      },
       `Cannot start server "kimi" on gpu1: not ready after 1 s, and its process still runs
   change: timeouts.ready   (seconds; big checkpoints on slow disks take long)
+  also:   at the end: no new line for 60 s, no sign of life for 40 s
+  log:    ssh gpu1 'tail -n 200 /3.log'`,
+    ],
+    [
+      {
+        kind: "timeout",
+        waitedSeconds: 3600,
+        lastLine: null,
+        unanswered: null,
+        activity: { ...STILL, stillSeconds: 0, spinningSeconds: 60, cpuCores: 8 },
+        progress: LOADING,
+      },
+      `Cannot start server "kimi" on gpu1: not ready after 3600 s, and its process still runs
+  change: ${hangAdvice("loading weights")}; timeouts.ready where it is only slow
+  also:   at the end: loading weights 12 %, no new line for 60 s, 8.0 cores busy, nothing read or written for 60 s
   log:    ssh gpu1 'tail -n 200 /3.log'`,
     ],
     [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { differencesSchema, NO_DIFFERENCES } from "./observed-differences";
 import { MANAGERS } from "./spec";
+import { stuckProcessSchema } from "./stuck-process";
 
 /** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
 
@@ -82,15 +83,15 @@ const exitSchema = z.object({
 });
 export type ExitSeen = z.infer<typeof exitSchema>;
 
-/** A failure, and what its log says. */
-const crashSchema = z.object({
-  exit: exitSchema,
-  /**
-   * Its beginning and its end, secrets of the server replaced; `first` is the number of a stretch's first line in the log as it was
-   * written, from 1. null: the log is not there any more.
-   */
-  log: z.array(z.object({ first: z.number(), lines: z.array(z.string()) })).nullable(),
-});
+/**
+ * Beginning and end of a log, secrets of the server replaced; `first` is the number of a stretch's first line in the log as it was
+ * written, from 1.
+ */
+const logExcerptSchema = z.array(z.object({ first: z.number(), lines: z.array(z.string()) }));
+export type LogExcerpt = z.infer<typeof logExcerptSchema>;
+
+/** A failure, and what its log says; null: the log is not there any more. */
+const crashSchema = z.object({ exit: exitSchema, log: logExcerptSchema.nullable() });
 export type CrashSeen = z.infer<typeof crashSchema>;
 
 /** What the wait step proved, kept as ready.json. */
@@ -115,7 +116,8 @@ export const serverStatusSchema = z.enum([
   "stopped", // a record, nothing alive or a stop of it begun, stopped on purpose or never started
   "starting", // its leader lives, not yet proven ready
   "ready", // its leader lives, it or an earlier one of the same launch was proven ready, its own socket listens and /health is 200
-  "unresponsive", // was proven ready, lives, but does not listen or /health fails
+  "hung", // was proven ready, lives and listens, was asked for one token and gave none, and worked for nobody meanwhile
+  "unresponsive", // was proven ready, lives, but does not listen, or its engine is dead, or it answers nothing, or refuses us
   "restarting", // the supervisor waits before the next automatic start
   "crashed", // died, and is not started again: restarts are off, or it died for the first time in long; lastExit tells how
   "crash-looping", // died again after each automatic restart, given up at the limit; crashes tells how
@@ -164,8 +166,22 @@ export const serverSeenSchema = z.object({
   /** Of its newest process, or, after automatic restarts, of an earlier one of the same launch. */
   ready: readyRecordSchema.nullable(),
   lastExit: exitSchema.nullable(),
-  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one. Else []. */
+  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one; of one that came back by itself, for a refresh: the last. Else []. */
   crashes: z.array(crashSchema),
+  /** Of a server that lives and does not serve ("hung", "unresponsive"); else null. */
+  illness: z
+    .object({
+      /** Whether it listens on its port itself. */
+      listens: z.boolean(),
+      /** Status code of /health; null: not asked, or no answer. */
+      health: z.number().nullable(),
+      /** Of its newest start; null: it is not there. */
+      log: logExcerptSchema.nullable(),
+      /** What they did while it was asked. */
+      processes: z.array(stuckProcessSchema).default([]),
+    })
+    .nullable()
+    .default(null),
   /** Automatic ones since the last start that was asked for. */
   restarts: z.number(),
   processes: z.array(processSchema),

@@ -1,6 +1,10 @@
+import { activityWords, type Activity } from "./activity";
 import { diagnose } from "./diagnose";
 import { VllmServerError, withAlso } from "./errors";
+import { hangAdvice } from "./hang-advice";
+import type { StartProgress } from "./log-phases";
 import { proofText } from "./proof-text";
+import { startHung, type HungStart } from "./start-hung";
 
 /** Everything known about a start that did not end ready. */
 export interface FailedStart {
@@ -15,7 +19,12 @@ export interface FailedStart {
         readonly lastLine: string | null;
         /** The request that a listening server did not answer; null: it does not listen. */
         readonly unanswered: string | null;
+        /** What it did at the end. */
+        readonly activity: Activity;
+        /** How far it came; null: its log does not tell. */
+        readonly progress: StartProgress | null;
       }
+    | HungStart
     | { readonly kind: "port-lost"; readonly winner: string }
     | { readonly kind: "wrong-answer"; readonly detail: string }
     | {
@@ -50,14 +59,14 @@ export function startFailure(failed: FailedStart): VllmServerError {
             : `Cannot start ${server}: it listens, but had not answered ${outcome.unanswered} when ${seconds(outcome)} were over`,
         evidence: outcome.lastLine ?? undefined,
         evidencePlace: outcome.lastLine === null ? undefined : "last line of its log",
-        change:
-          outcome.unanswered === null
-            ? "timeouts.ready   (seconds; big checkpoints on slow disks take long)"
-            : "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model",
+        change: timeoutChange(outcome),
+        also: `at the end: ${[...(outcome.progress === null ? [] : [outcome.progress.text]), activityWords(outcome.activity)].join(", ")}`,
         path: "timeouts.ready",
         logCommand,
         retryable: true,
       });
+    case "hung":
+      return startHung(outcome, failed);
     case "port-lost":
       return new VllmServerError({
         code: "PORT_LOST",
@@ -89,6 +98,21 @@ export function startFailure(failed: FailedStart): VllmServerError {
     default:
       return outcome satisfies never;
   }
+}
+
+/** Of one that had stopped to get on for so long, more time is not what helps. */
+const STUCK_SECONDS = 60;
+
+function timeoutChange({
+  unanswered,
+  activity: { stillSeconds, spinningSeconds },
+  progress,
+}: Extract<FailedStart["outcome"], { kind: "timeout" }>): string {
+  if (unanswered !== null)
+    return "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model";
+  const isStuck = Math.max(stillSeconds, spinningSeconds) >= STUCK_SECONDS;
+  if (isStuck) return `${hangAdvice(progress?.phase ?? null)}; timeouts.ready where it is only slow`;
+  return "timeouts.ready   (seconds; big checkpoints on slow disks take long)";
 }
 
 function seconds(outcome: { readonly waitedSeconds: number }): string {

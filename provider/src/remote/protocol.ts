@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { activitySchema } from "../core/activity";
 import { managerSchema, observationSchema, readyRecordSchema } from "../core/observed";
 import type { Step } from "../core/step";
+import { stuckProcessSchema } from "../core/stuck-process";
 
 /** Requests and replies of the host agent. One request a run, on stdin; NDJSON back: events, then one result or error. */
 export const PROTOCOL_VERSION = 1;
@@ -72,6 +74,16 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
     lastLine: z.string().nullable(),
     /** "POST /v1/completions": it listens, and this is what it did not answer. null: it did not listen. */
     unanswered: z.string().nullable(),
+    activity: activitySchema,
+  }),
+  /** No sign of life, or processor time as the only one, for as long as the step says. */
+  z.object({
+    outcome: z.literal("hung"),
+    silentSeconds: z.number(),
+    isSpinning: z.boolean(),
+    lastLine: z.string().nullable(),
+    unanswered: z.string().nullable(),
+    processes: z.array(stuckProcessSchema),
   }),
   /** The log says ready but somebody else listens on the port. */
   z.object({
@@ -201,6 +213,8 @@ export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("step"), kind: z.string(), state: z.enum(["begin", "end"]) }),
   /** Waiting for somebody: a lock, GPU memory, a draining client. */
   z.object({ event: z.literal("waiting"), reason: z.string() }),
+  /** Of a start that has printed nothing for a while: whether it is alive. At most one in 15 s. */
+  z.object({ event: z.literal("quiet"), activity: activitySchema }),
   /** For the user to keep, before anything is stopped or started: what the host lacks. */
   z.object({ event: z.literal("note"), text: z.string() }),
   /** How far long work is; at most one a second. */

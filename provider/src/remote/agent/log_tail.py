@@ -38,6 +38,8 @@ class LogTail:
         self._backlog = Backlog()
         self._emitted_at = 0.0
         self.last_line = ""
+        # Of all looks: grows also by what ends no line yet.
+        self.heard_bytes = 0
 
     def poll(self) -> list[str]:
         """Lines that were finished since the last look. Emits batches when some are due."""
@@ -68,6 +70,7 @@ class LogTail:
                 end = self._place.offset + most_bytes
                 while chunk := file.read(min(_READ_BYTES, end - self._place.offset)):
                     self._place.took(chunk)
+                    self.heard_bytes += len(chunk)
                     parts = (self._unfinished + chunk).split(b"\n")
                     # A bar without a line end can go on for megabytes; what is cut later need not be kept.
                     self._unfinished = parts.pop()[: 4 * LONGEST_LINE]

@@ -70,6 +70,7 @@ ABSENT: dict[str, Any] = {
     "ready": None,
     "lastExit": None,
     "crashes": [],
+    "illness": None,
     "restarts": 0,
     "processes": [],
     "secretsMatch": None,

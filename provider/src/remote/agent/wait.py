@@ -1,4 +1,4 @@
-"""Step wait: watches one start until it is ready, dies, prints a fatal line, loses its port or runs out of time."""
+"""Step wait: watches one start until it is ready, dies, prints a fatal line, loses its port, hangs or runs out of time."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from agent.log_tail import LogTail
 from agent.port_watch import PortWatch
 from agent.proof import Wanted
 from agent.prover import Prover
+from agent.vitality import Vitality
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
@@ -64,13 +65,16 @@ class _Wait:
         self.tasks: Optional[set[str]] = None
         self.kv_cache = kv_truth.KvTruth(step.get("kvCacheAuto"))
         self.prover: Optional[Prover] = None
+        self.vitality = Vitality(step["stallSeconds"], step["idlePatterns"], events.emit)
         self.began = time.monotonic()
 
     def result(self) -> dict[str, Any]:
         pause = _FIRST_PAUSE_SECONDS
         try:
             while True:
+                before = self.tail.heard_bytes
                 lines = self.tail.poll()
+                self.vitality.hear(lines, self.tail.heard_bytes > before)
                 outcome = self._outcome(lines)
                 if outcome is not None:
                     return outcome
@@ -100,15 +104,25 @@ class _Wait:
             return {"outcome": "wrong-answer", "detail": self.prover.refusal}
         elif self.prover.proven is not None:
             return self._proven(self.prover.proven)
+        hung = self.vitality.look(self._members)
+        if hung is not None:
+            return {**hung, **self._left_at()}
         waited = time.monotonic() - self.began
         if waited >= self.step["timeoutSeconds"]:
             return {
                 "outcome": "timeout",
                 "waitedSeconds": round(waited, 3),
-                "lastLine": self.tail.last_line or None,
-                "unanswered": None if self.prover is None else self.prover.asks(),
+                "activity": self.vitality.activity(),
+                **self._left_at(),
             }
         return None
+
+    def _left_at(self) -> dict[str, Any]:
+        """How far it came."""
+        return {
+            "lastLine": self.tail.last_line or None,
+            "unanswered": None if self.prover is None else self.prover.asks(),
+        }
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.server_id, self.run)

@@ -26,6 +26,7 @@ const CHECKS: readonly Check[] = [
   portFindings,
   gpuFindings,
   gpuKindFindings,
+  compatibility,
   sharedMemoryFindings,
   hostMemoryFindings,
   openFilesFindings,

@@ -1,5 +1,6 @@
 import type { FailureCause } from "./causes";
 import { chooseCause, type Ending, isFailed, signalOf } from "./choose";
+import { type KernelProof, kernelProof } from "./kernel";
 import { fill } from "./rule";
 import { ALL_RULES } from "./rules";
 import { LIFE_ENDINGS } from "./rules/endings";
@@ -13,6 +14,8 @@ export interface DiagnosisInput {
   readonly exitCode: number | null;
   readonly signal: number | null;
   readonly vllmVersion?: string | null;
+  /** Lines of the kernel's log (dmesg, journalctl -k) of this start's time, about its processes and GPUs. */
+  readonly kernel?: readonly string[] | undefined;
 }
 
 export interface Diagnosis {
@@ -21,9 +24,9 @@ export interface Diagnosis {
   readonly summary: string;
   /** The proving line as it stands in the log, without colours; null: nothing proves it but the exit. */
   readonly evidence: string | null;
-  /** Counted from 1. */
+  /** Counted from 1; null: the evidence is no line of the log. */
   readonly logLine: number | null;
-  /** "worker 3", "engine core", "API server"; null: the log does not say. */
+  /** "worker 3", "engine core", "API server"; "kernel": the evidence is of its log; null: the log does not say. */
   readonly place: string | null;
   /** Our input or the host action; null: nothing is known to help. */
   readonly change: string | null;
@@ -80,8 +83,12 @@ function* bytesOf(text: string): Generator<Uint8Array> {
 
 function judge(scan: Scan, input: Omit<DiagnosisInput, "log">): Diagnosis {
   const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
-  if (!isFailed(scan, ending) || isCleanStop(scan, ending)) return noFailure(scan, ending);
-  const choice = chooseCause(scan, ending);
+  if (isCleanStop(scan, ending)) return noFailure(scan, ending);
+  const hasFailed = isFailed(scan, ending);
+  const choice = hasFailed ? chooseCause(scan, ending) : null;
+  const proof = hasFailed || !scan.marks.has("ready") ? kernelProof(input.kernel ?? [], scan, choice) : null;
+  if (proof !== null) return byKernel(proof);
+  if (!hasFailed) return noFailure(scan, ending);
   if (choice !== null) {
     const { evidence, values } = choice;
     const rule =
@@ -130,6 +137,10 @@ function stillStarting(ending: Ending): string {
   return ending.exitCode === 0
     ? "it ended with code 0 before it was up"
     : "nothing failed: the server is still starting";
+}
+
+function byKernel({ line, ...proof }: KernelProof): Diagnosis {
+  return { ...proof, evidence: line, logLine: null, place: "kernel" };
 }
 
 /** No line tells: what the exit itself tells. */

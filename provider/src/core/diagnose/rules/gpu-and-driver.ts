@@ -1,5 +1,6 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom, verdict } from "../signs";
+import { xidIn } from "../xids";
 
 export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
@@ -70,7 +71,9 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
     signs: [
       proof(/uncorrectable ECC error/, "CUDA error 214"),
       proof(/uncorrectable NVLink error/, "CUDA error 220"),
-      proof(/NVRM: Xid /, "NVIDIA driver"),
+      proof(/NVRM: Xid \((?:PCI:)?(?<device>[\da-fA-F:.]+)\): (?<xid>\d+)/, "NVIDIA driver", {
+        accepts: (match) => xidIn(match.input)?.fault === "hardware",
+      }),
       proof(/GPU is lost/, "NVML error 15"),
       proof(/fallen off the bus/, "NVIDIA driver Xid 79"),
       proof(/Unable to determine the device handle for/, "nvidia-smi"),

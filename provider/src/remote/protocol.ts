@@ -58,16 +58,25 @@ export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
   readonly deadlineSeconds: number;
 };
 
+/** What the kernel's log tells of this start: kills for want of memory, faults of its GPUs. Not there: nothing, or it may not be read. */
+const kernelLinesSchema = z.array(z.string()).optional();
+
 export const waitResultSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("ready"), ready: readyRecordSchema }),
-  z.object({ outcome: z.literal("exited"), code: z.number().nullable(), signal: z.number().nullable() }),
-  z.object({ outcome: z.literal("fatal"), line: z.string() }),
+  z.object({
+    outcome: z.literal("exited"),
+    code: z.number().nullable(),
+    signal: z.number().nullable(),
+    kernel: kernelLinesSchema,
+  }),
+  z.object({ outcome: z.literal("fatal"), line: z.string(), kernel: kernelLinesSchema }),
   z.object({
     outcome: z.literal("timeout"),
     waitedSeconds: z.number(),
     lastLine: z.string().nullable(),
     /** "POST /v1/completions": it listens, and this is what it did not answer. null: it did not listen. */
     unanswered: z.string().nullable(),
+    kernel: kernelLinesSchema,
   }),
   /** The log says ready but somebody else listens on the port. */
   z.object({

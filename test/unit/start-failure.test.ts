@@ -2,11 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VllmServerError } from "../../provider/src/core/errors";
 import { startFailure, withUnstopped, type FailedStart } from "../../provider/src/core/start-failure";
 
-const failed = (
-  outcome: FailedStart["outcome"],
-  log = "",
-  kernel?: readonly string[],
-): VllmServerError =>
+const failed = (outcome: FailedStart["outcome"], log = "", kernel?: readonly string[]): VllmServerError =>
   startFailure({
     server: 'server "kimi" on gpu1',
     outcome,

@@ -58,7 +58,7 @@ export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
   readonly deadlineSeconds: number;
 };
 
-/** What the kernel's log tells of this start: kills for want of memory, faults of its GPUs. Not there: nothing, or it may not be read. */
+/** What the kernel's log tells of this start: kills for want of memory, faults of its GPUs. Not there: it may not be read, or may tell of this start under another number. */
 const kernelLinesSchema = z.array(z.string()).optional();
 
 export const waitResultSchema = z.discriminatedUnion("outcome", [

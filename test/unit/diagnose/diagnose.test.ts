@@ -5,6 +5,7 @@ import { type Diagnosis, diagnose } from "../../../provider/src/core/diagnose";
 
 interface Case {
   readonly log: string;
+  readonly kernel?: readonly string[];
   readonly exitCode: number | null;
   readonly truth: { readonly code: string };
 }
@@ -37,7 +38,9 @@ const disguises: readonly (readonly [string, (log: string) => string])[] = [
 ];
 
 test.each(disguises)("the cause is the same with %s", (_name, disguise) => {
-  const found = cases.map((one) => of(disguise(one.log), one.exitCode).cause);
+  const found = cases.map(
+    ({ log, exitCode, kernel }) => diagnose({ log: disguise(log), exitCode, signal: null, kernel }).cause,
+  );
   expect(found).toEqual(cases.map((one) => one.truth.code));
 });
 

@@ -38,6 +38,8 @@ const VLLM_LEVEL =
 const OTHER_LEVEL =
   /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+(?:\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- | - (?<plain>DEBUG|INFO|WARNING|ERROR|CRITICAL) - (?:\S+ - )*(?:[\w.]+: )?))/;
 const WARNING_WORDS = /^(?:\[rank\d+\]:)?\[W\d|\b(?:User|Runtime|Future|Deprecation)Warning: |\] Warning: /;
+/** An exception told inside another one is indented as source code is. Source: huggingface_hub errors.py, StrictDataclassError. */
+const INNER_EXCEPTION = /^ {4}(?=[A-Z]\w*(?:Error|Exception): )/;
 const RANK_PREFIX = /^\[rank(?<rank>\d+)\]:(?: |(?=\[[EWI]\d))/;
 
 export function readLogLine(line: string): LogLine {
@@ -59,6 +61,7 @@ export function readLogLine(line: string): LogLine {
       .map((name) => level?.groups?.[name])
       .find((one) => one !== undefined) ?? null;
   if (level !== null) text = text.slice(level[0].length);
+  text = text.replace(INNER_EXCEPTION, "  ");
   return {
     raw,
     text,

@@ -88,6 +88,7 @@ export const MARKS: readonly Mark[] = [
 export const CONTEXT_PATTERNS: readonly RegExp[] = [
   /non-default args: .*'tensor_parallel_size': (?<tensorParallelSize>\d+)/,
   /args: Namespace\(.*tensor_parallel_size=(?<tensorParallelSize>\d+)/,
+  /non-default args: .*'quantization': '(?<quantizationArgument>[\w-]+)'/,
   /non-default args: .*'port': (?<port>\d+)/,
   /args: Namespace\(.*\bport=(?<port>\d+)/,
   /non-default args: .*'max_num_seqs': (?<maxNumSeqs>\d+)/,

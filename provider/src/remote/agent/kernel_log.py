@@ -29,6 +29,8 @@ _READERS = (
         "--output=short-monotonic",
     ),
 )
+# Source: Linux include/uapi/linux/nsfs.h, PID_NS_INIT_INO; include/linux/proc_ns.h before.
+_FIRST_PID_NAMESPACE = 0xEFFFFFFC
 _TIME = re.compile(r"\[ *(\d+\.\d+)\] ?")
 # Source: Linux mm/oom_kill.c; before 5.2 without the line of the constraint.
 _KILLED = re.compile(r"[Kk]illed process (\d+)")
@@ -37,8 +39,8 @@ _CONSTRAINT = re.compile(r"oom-kill:constraint=.*\btask_memcg=(?P<group>.*),task
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<device>[0-9a-fA-F:.]+)\): (?P<xid>\d+)")
 
 
-def read(since_seconds: float) -> list[str]:
-    """Lines about kills and GPUs, since so many seconds after the boot (CLOCK_BOOTTIME). []: none, or it may not be read."""
+def read(since_seconds: float) -> Optional[list[str]]:
+    """Lines about kills and GPUs, since so many seconds after the boot (CLOCK_BOOTTIME). None: it may not be read."""
     # The kernel's log counts without the time that the machine slept.
     asleep = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
     since = since_seconds - asleep - _MARGIN_SECONDS
@@ -50,7 +52,19 @@ def read(since_seconds: float) -> list[str]:
         # A reader without the right to read says nothing, and not always that it failed.
         if told.code == 0 and told.stdout.strip():
             return [line for line in told.stdout.splitlines() if _is_told(line) and _time_of(line) >= since]
-    return []
+    return None
+
+
+def has_our_numbers() -> bool:
+    """Whether the kernel's log calls processes by the numbers that they have here: not in a container of its own."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino == _FIRST_PID_NAMESPACE
+    except OSError:
+        return False
+
+
+def has_kill(lines: Iterable[str]) -> bool:
+    return any(_KILLED.search(line) or _CONSTRAINT.search(line) for line in lines)
 
 
 def devices(lines: Iterable[str]) -> set[str]:

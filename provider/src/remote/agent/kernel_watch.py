@@ -34,12 +34,14 @@ class KernelWatch:
             self._pids.update(member.pid for member in members())
 
     def told(self) -> dict[str, Any]:
-        """{"kernel": lines}; {}: nothing was said, or this account may not read it."""
-        lines = [] if self._since is None else kernel_log.read(self._since)
-        if not lines:
+        """{"kernel": lines}; [] of them: it is certain that nothing was said. {}: this account may not read it."""
+        said = None if self._since is None else kernel_log.read(self._since)
+        if said is None:
             return {}
-        lines = kernel_log.about(lines, self._pids, self._unit, self._strangers(lines))
-        return {"kernel": lines} if lines else {}
+        lines = kernel_log.about(said, self._pids, self._unit, self._strangers(said))
+        # A process that was killed before anybody saw it, or one that has another number here, could be one of ours.
+        is_certain = bool(lines) or (kernel_log.has_our_numbers() and not kernel_log.has_kill(said))
+        return {"kernel": lines} if is_certain else {}
 
     def _strangers(self, lines: list[str]) -> set[str]:
         """GPUs that faults are told of and that are certainly none of this start."""

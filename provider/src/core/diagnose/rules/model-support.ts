@@ -79,6 +79,11 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
       proof(/Unknown RoPE scaling type/, "vllm 0.3 to 0.33 rotary_embedding"),
       proof(/is not a valid JSON file/, "transformers configuration_utils.py"),
       proof(/StrictDataclass\w*Error/, "huggingface_hub dataclasses"),
+      proof(/^ {2}[A-Z]\w*Error: /, "huggingface_hub errors.py: what the check of a field or class said", {
+        accepts: (_match, _line, before) =>
+          /StrictDataclass\w+Error: (?:Class v|V)alidation error for .*:\s*$/.test(before),
+        isBestEvidence: true,
+      }),
       proof(/Unrecognized model in .*Should have a `model_type`/, "transformers 4"),
       proof(
         /Could not determine the number of key-value attention heads/,

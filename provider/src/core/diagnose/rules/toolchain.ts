@@ -209,10 +209,6 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
         accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? ""),
       }),
       proof(
-        /You need to have (?<package>[\w-]+) or \w+ installed to convert/,
-        "transformers convert_slow_tokenizer.py",
-      ),
-      proof(
         /requires the following packages that were not found in your environment: (?<package>[\w-]+)/,
         "transformers",
       ),

@@ -24,10 +24,11 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
     summary: [
       "this vLLM does not know the quantization method {quantizationArgument}, which engine.quantization asks for",
       "this vLLM does not know the quantization method {modelConfig} of the checkpoint",
+      "this vLLM does not know the quantization method of the checkpoint",
     ],
     change: [
       "engine.quantization left out (--quantization: {quantizationArgument} was asked for); or vllm: another version",
-      "vllm: a version that knows the method {modelConfig}, or a plugin that has it; or model: another checkpoint",
+      "vllm: a version that knows the method, or a plugin that has it; or model: another checkpoint",
     ],
     context: ["quantizationArgument"],
     signs: [

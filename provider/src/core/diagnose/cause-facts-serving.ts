@@ -30,6 +30,10 @@ export const SERVING_CAUSES = {
     meaning: "No MoE kernel backend supports the quantization and activation on this GPU",
     change: "vLLM/flashinfer version, --moe-backend, or another checkpoint",
   },
+  KV_PAGE_SIZES_DIFFER: {
+    meaning: "The layers of the model need pages of KV cache whose sizes this vLLM cannot make one",
+    change: "vLLM version; --kv-cache-dtype auto; VLLM_PP_LAYER_PARTITION unset",
+  },
   KERNEL_RESOURCES_EXCEEDED: {
     meaning: "A Triton kernel needs more shared memory than the GPU has",
     change: "--attention-backend / --dtype / parallel sizes / vLLM version for that GPU",

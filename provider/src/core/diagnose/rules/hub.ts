@@ -34,6 +34,7 @@ export const HUB_RULES: readonly CauseRule[] = [
     signs: [
       verdict(/Revision Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
       proof(/RevisionNotFoundError: /, "huggingface_hub errors"),
+      proof(/The model: \S+ has no (?:valid )?revision/, "modelscope; vllm-project/vllm-ascend#829"),
       proof(/is not a valid git identifier/, "transformers utils/hub.py"),
     ],
   },

@@ -83,8 +83,8 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     change: ['kvCacheDtype: "auto", or the 16-bit dtype of the model (--kv-cache-dtype)'],
     signs: [
       proof(
-        /fp8_e5m2 kv-cache is not supported with fp8 checkpoints/,
-        "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py",
+        /fp8_e5m2 kv-cache is not supported with (?:fp8 checkpoints|checkpoint KV scales)/,
+        "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py; 1CatAI/1Cat-vLLM#489",
       ),
       proof(/kv_cache_dtype=\S+ is incompatible with dtype=/, "vllm 0.33.0 config/vllm.py:1492"),
       proof(/Currently supported kv cache quantization is/, "vllm 0.32.0 compressed_tensors.py, quark.py"),
@@ -149,6 +149,19 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
       proof(/moe_backend=\S+ is not supported for/, "vllm 0.32.0 fused_moe/oracle"),
       error(/Unsupported \w+ MoE backend/, "vllm 0.32.0 fused_moe/oracle"),
       symptom(/No supported (?:MoE|kernel|tactic)/, "flashinfer; vllm 0.11"),
+    ],
+  },
+  {
+    cause: "KV_PAGE_SIZES_DIFFER",
+    summary: ["the layers of this model need KV cache pages of sizes that this vLLM cannot make one"],
+    change: [
+      'vllm: another (newer) version; kvCacheDtype: "auto" (--kv-cache-dtype auto); environment.VLLM_PP_LAYER_PARTITION left out',
+    ],
+    signs: [
+      proof(
+        /page size of the layer is not divisible by the maximum page size/,
+        "vllm 0.11 to 0.33 v1/core/kv_cache_utils.py; vllm-project/vllm#38979",
+      ),
     ],
   },
   {

@@ -97,6 +97,7 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
         "vllm 0.4 to 0.6 rotary_embedding",
       ),
       error(/assert "factor" in rope_scaling/, "vllm 0.4 to 0.8 config.py"),
+      error(/Value error, Expecting value: line \d/, "Python json within pydantic; vllm-project/vllm#26161"),
       symptom(/json\.decoder\.JSONDecodeError/, "Python json"),
     ],
   },

@@ -157,7 +157,7 @@ export const FILES_RULES: readonly CauseRule[] = [
     cause: "CHECKPOINT_MODEL_MISMATCH",
     summary: ["the checkpoint and vLLM's class of this model do not have the same tensors"],
     change: [
-      "vllm: another (newer) version; quantizationConfigOverrides (layers that are not quantized); or another checkpoint",
+      "vllm.version: another (newer) one; quantizationConfigOverrides (layers that are not quantized); or another checkpoint",
     ],
     signs: [
       proof(/There is no module or parameter named '/, "vllm 0.6 to 0.33 models/utils.py"),

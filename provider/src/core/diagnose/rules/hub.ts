@@ -13,7 +13,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_GATED",
     summary: ["the repository is gated and this token (or none) has no access"],
-    change: ["accept the licence of the repository on the hub, and environment.HF_TOKEN (secret)"],
+    change: [
+      "model.token or environment.HF_TOKEN (secret) of an account that was granted access; accept the licence of the repository on the hub",
+    ],
     context: ["httpStatus"],
     signs: [
       verdict(/Cannot access gated repo for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
@@ -28,7 +30,7 @@ export const HUB_RULES: readonly CauseRule[] = [
     cause: "HUB_REVISION_NOT_FOUND",
     summary: ["the revision does not exist in the repository that was asked"],
     change: [
-      'extraArgs.revision (--revision), or extraArgs["tokenizer-revision"] (--tokenizer-revision) when the URL names the tokenizer\'s repository',
+      'model.revision (--revision), or extraArgs["tokenizer-revision"] (--tokenizer-revision) when the URL names the tokenizer\'s repository',
     ],
     context: ["httpStatus"],
     signs: [
@@ -41,7 +43,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_REPO_NOT_FOUND",
     summary: ["the repository does not exist, or is private and no token was sent"],
-    change: ["model: correct the model id, or environment.HF_TOKEN (secret) for a private one"],
+    change: [
+      "model.repo: correct the name, or model.token or environment.HF_TOKEN (secret) for a private one",
+    ],
     context: ["httpStatus"],
     signs: [
       proof(/Repository Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),

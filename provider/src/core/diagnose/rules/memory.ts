@@ -116,7 +116,7 @@ export const MEMORY_RULES: readonly CauseRule[] = [
       "weights and activations use the whole memory budget, nothing is left for the KV cache",
     ],
     change: [
-      'environment.VLLM_CPU_KVCACHE_SPACE or extraArgs["kv-cache-memory-bytes"] (--kv-cache-memory-bytes) below {freeGiB} GiB; or host: more free memory on NUMA node {node}',
+      "environment.VLLM_CPU_KVCACHE_SPACE or engine.kvCacheMemoryBytes (--kv-cache-memory-bytes) below {freeGiB} GiB; or host: more free memory on NUMA node {node}",
       "engine.gpuMemoryUtilization higher (--gpu-memory-utilization), engine.tensorParallelSize higher (--tensor-parallel-size), or a smaller checkpoint",
     ],
     context: ["availableGiB"],

@@ -27,8 +27,8 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       "this vLLM does not know the quantization method of the checkpoint",
     ],
     change: [
-      "engine.quantization left out (--quantization: {quantizationArgument} was asked for); or vllm: another version",
-      "vllm: a version that knows the method, or a plugin that has it; or model: another checkpoint",
+      "engine.quantization left out (--quantization: {quantizationArgument} was asked for); or vllm.version: another",
+      "vllm.version: one that knows the method, or a plugin that has it; or model: another checkpoint",
     ],
     context: ["quantizationArgument"],
     signs: [
@@ -40,7 +40,7 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
     cause: "QUANT_KERNEL_NONE_VALID",
     summary: ["no kernel of this vLLM takes a quantized layer of this checkpoint on this platform"],
     change: [
-      "model: another checkpoint, with a quantization (type, group size) that the reasons in the log allow; or vllm: another version",
+      "model: another checkpoint, with a quantization (type, group size) that the reasons in the log allow; or vllm.version: another",
     ],
     signs: [
       symptom(

@@ -127,9 +127,9 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "a shared library is missing",
     ],
     change: [
-      "host: let the user of the server read {library} ({denied}: the folders above it count, too), or vllm: an environment of that user",
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime",
+      "host: let the user of the server read {library} ({denied}: the folders above it count, too), or vllm.version for an environment of that user",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime",
     ],
     signs: [
       proof(
@@ -173,8 +173,8 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "two Python packages of vLLM's environment do not fit each other",
     ],
     change: [
-      "host: pin the package {package} in vLLM's environment",
-      'host: install fitting versions of the packages that the log names (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
+      "vllm.packages with a fitting {package}, or host: pin it in vLLM's environment",
+      'vllm.packages with fitting versions of the packages that the log names, or host: install them (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
     ],
     signs: [
       proof(/version \((?<have>[^)]+)\) does not match \w+ version \((?<want>[^)]+)\)/, "flashinfer"),
@@ -202,8 +202,8 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "a Python package that these options need is missing",
     ],
     change: [
-      "host: install {package} in vLLM's environment (pip install {package})",
-      "host: install in vLLM's environment the package that the log names (pip install)",
+      "vllm.packages with {package}, or host: install it in vLLM's environment (pip install {package})",
+      "vllm.packages with the package that the log names, or host: install it in vLLM's environment (pip install)",
     ],
     signs: [
       proof(/Please install (?<package>[\w-]+)\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),

@@ -170,8 +170,8 @@ export const FILES_RULES: readonly CauseRule[] = [
       error(/Error\(s\) in loading state_dict/, "torch"),
       error(/weight_scale for layer \S+ was never loaded/, "vllm 0.32.0 modelopt.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 weight loaders", {
-        accepts: (_match, _line, before) =>
-          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))/.test(sourceOf(before)),
+        accepts: (_match, line, before) =>
+          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))/.test(sourceOf(before, line)),
       }),
     ],
   },

@@ -193,8 +193,10 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       ),
       proof(/must be divisible by `--decode-context-parallel-size`/, "vllm 0.32.0 config/model.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 models", {
-        accepts: (_match, _line, before) =>
-          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)/.test(sourceOf(before)),
+        accepts: (_match, line, before) =>
+          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)/.test(
+            sourceOf(before, line),
+          ),
       }),
     ],
   },

@@ -106,6 +106,7 @@ export class LiveStart {
       server: facts.server,
       outcome: outcomeOf(facts.wait, this.progress),
       log: this.log.text(),
+      kernel: "kernel" in facts.wait ? facts.wait.kernel : undefined,
       port: facts.port,
       vllmVersion: facts.vllmVersion,
       logCommand: facts.logPath === null ? null : logCommand(facts.host, facts.logPath),

@@ -14,11 +14,12 @@ const STILL = {
 const READING = { ...STILL, quietSeconds: 180, stillSeconds: 0, cpuCores: 1.5, readBytesPerSecond: 1.2e9 };
 const LOADING = { phase: "loading weights", text: "loading weights 12 %", percent: 12 } as const;
 
-const failed = (outcome: FailedStart["outcome"], log = ""): VllmServerError =>
+const failed = (outcome: FailedStart["outcome"], log = "", kernel?: readonly string[]): VllmServerError =>
   startFailure({
     server: 'server "kimi" on gpu1',
     outcome,
     log,
+    kernel,
     port: 8000,
     vllmVersion: "0.32.0",
     logCommand: "ssh gpu1 'tail -n 200 /3.log'",
@@ -120,6 +121,26 @@ describe("the error of a failed start", () => {
       `${line}\nINFO 12-01 10:00:00 [x.py:1] Loading weights took 3 seconds\n`,
     );
     expect([details.failureCause, details.evidence]).toEqual(["ENGINE_READY_TIMEOUT", line]);
+  });
+
+  it("takes the proof from the kernel's log where that has it, also when the rest waits for ever", () => {
+    const line = "[ 9.5] Out of memory: Killed process 180 (VLLM::Worker_TP) total-vm:1kB";
+    const hung = { silentSeconds: 600, isSpinning: false, lastLine: null, unanswered: null };
+    const timeout = { waitedSeconds: 60, lastLine: "Loading weights", unanswered: null };
+    for (const outcome of [
+      { kind: "timeout", ...timeout, activity: STILL, progress: null },
+      { kind: "hung", ...hung, processes: [], progress: null },
+      { kind: "exited", code: null, signal: 9 },
+      { kind: "fatal", line: "Worker proc VllmWorker-1 died unexpectedly" },
+    ] as const) {
+      const { code, details } = failed(outcome, "INFO loading\n", [line]);
+      expect([code, details.failureCause, details.evidence, details.evidencePlace]).toEqual([
+        "START_FAILED",
+        "HOST_OOM_KILLED",
+        line,
+        "the kernel's log",
+      ]);
+    }
   });
 
   it("shortens a proof that lists everything vLLM knows", () => {

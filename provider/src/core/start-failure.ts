@@ -1,5 +1,5 @@
 import { activityWords, type Activity } from "./activity";
-import { diagnose } from "./diagnose";
+import { type Diagnosis, diagnose } from "./diagnose";
 import { VllmServerError, withAlso } from "./errors";
 import { hangAdvice } from "./hang-advice";
 import type { StartProgress } from "./log-phases";
@@ -36,6 +36,8 @@ export interface FailedStart {
       };
   /** The log of this start and of no other. */
   readonly log: string;
+  /** What the kernel said of its processes and GPUs meanwhile. */
+  readonly kernel?: readonly string[] | undefined;
   readonly port: number;
   readonly vllmVersion: string | null;
   /** null: no log was begun. */
@@ -49,8 +51,12 @@ export function startFailure(failed: FailedStart): VllmServerError {
   switch (outcome.kind) {
     case "exited":
     case "fatal":
-      return diagnosed(failed, outcome.kind === "exited" ? outcome : null);
-    case "timeout":
+      // A fatal line is as good as an exit: the process only has not ended yet.
+      return diagnosed(failed, diagnosisOf(failed, outcome.kind === "exited" ? outcome : FATAL));
+    case "timeout": {
+      // What waits for a process that was killed, or for a GPU that is gone, waits for ever.
+      const diagnosis = diagnosisOf(failed, RUNNING);
+      if (diagnosis.place === "kernel") return diagnosed(failed, diagnosis);
       return new VllmServerError({
         code: "START_TIMEOUT",
         summary:
@@ -65,8 +71,11 @@ export function startFailure(failed: FailedStart): VllmServerError {
         logCommand,
         retryable: true,
       });
-    case "hung":
-      return startHung(outcome, failed);
+    }
+    case "hung": {
+      const diagnosis = diagnosisOf(failed, RUNNING);
+      return diagnosis.place === "kernel" ? diagnosed(failed, diagnosis) : startHung(outcome, failed);
+    }
     case "port-lost":
       return new VllmServerError({
         code: "PORT_LOST",
@@ -147,19 +156,22 @@ function reasonOf(error: unknown): string {
   return evidence === undefined ? summary : `${summary} (${evidence})`;
 }
 
-function diagnosed(
-  failed: FailedStart,
-  exit: { readonly code: number | null; readonly signal: number | null } | null,
-): VllmServerError {
-  const diagnosis = diagnose({
-    log: failed.log,
-    // A fatal line is as good as an exit: the process only has not ended yet.
-    exitCode: exit === null ? 1 : exit.code,
-    signal: exit?.signal ?? null,
-    vllmVersion: failed.vllmVersion,
-  });
+interface Exit {
+  readonly code: number | null;
+  readonly signal: number | null;
+}
+
+const FATAL: Exit = { code: 1, signal: null };
+const RUNNING: Exit = { code: null, signal: null };
+
+function diagnosisOf({ log, vllmVersion, kernel }: FailedStart, { code, signal }: Exit): Diagnosis {
+  return diagnose({ log, exitCode: code, signal, vllmVersion, kernel });
+}
+
+function diagnosed(failed: FailedStart, diagnosis: Diagnosis): VllmServerError {
   const lineNumber = diagnosis.logLine === null ? [] : [`log line ${String(diagnosis.logLine)}`];
-  const place = [...(diagnosis.place === null ? [] : [diagnosis.place]), ...lineNumber].join(", ");
+  const speaker = diagnosis.place === "kernel" ? "the kernel's log" : diagnosis.place;
+  const place = [...(speaker === null ? [] : [speaker]), ...lineNumber].join(", ");
   return new VllmServerError({
     code: "START_FAILED",
     summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,

@@ -64,10 +64,18 @@ export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
   readonly deadlineSeconds: number;
 };
 
+/** What the kernel's log tells of this start: kills for want of memory, faults of its GPUs. Not there: it may not be read, or may tell of this start under another number. */
+const kernelLinesSchema = z.array(z.string()).optional();
+
 export const waitResultSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("ready"), ready: readyRecordSchema }),
-  z.object({ outcome: z.literal("exited"), code: z.number().nullable(), signal: z.number().nullable() }),
-  z.object({ outcome: z.literal("fatal"), line: z.string() }),
+  z.object({
+    outcome: z.literal("exited"),
+    code: z.number().nullable(),
+    signal: z.number().nullable(),
+    kernel: kernelLinesSchema,
+  }),
+  z.object({ outcome: z.literal("fatal"), line: z.string(), kernel: kernelLinesSchema }),
   z.object({
     outcome: z.literal("timeout"),
     waitedSeconds: z.number(),
@@ -75,6 +83,7 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
     /** "POST /v1/completions": it listens, and this is what it did not answer. null: it did not listen. */
     unanswered: z.string().nullable(),
     activity: activitySchema,
+    kernel: kernelLinesSchema,
   }),
   /** No sign of life, or processor time as the only one, for as long as the step says. */
   z.object({
@@ -84,6 +93,7 @@ export const waitResultSchema = z.discriminatedUnion("outcome", [
     lastLine: z.string().nullable(),
     unanswered: z.string().nullable(),
     processes: z.array(stuckProcessSchema),
+    kernel: kernelLinesSchema,
   }),
   /** The log says ready but somebody else listens on the port. */
   z.object({

@@ -142,6 +142,32 @@ describe("what the log says, and what the kernel says", () => {
   });
 });
 
+test.each<[string, string, number | null, number | null, readonly string[] | undefined, string]>([
+  ["nobody could read the kernel's log", STARTED, null, 9, undefined, "HOST_OOM_KILLED"],
+  ["the kernel's log has no such thing", STARTED, null, 9, [], "TERMINATED_BY_SIGNAL"],
+  ["an engine, and nobody could read", STARTED + WRAPPER, 1, null, undefined, "HOST_OOM_KILLED"],
+  [
+    "an engine, and the kernel's log has no such thing",
+    STARTED + WRAPPER,
+    1,
+    null,
+    [],
+    "TERMINATED_BY_SIGNAL",
+  ],
+  [
+    "a worker, and the kernel's log has no such thing",
+    `${STARTED}Worker proc VllmWorker-0 died unexpectedly (exit code: -9), shutting down executor.\n`,
+    1,
+    null,
+    [],
+    "TERMINATED_BY_SIGNAL",
+  ],
+  ["a crash of the engine", STARTED + WRAPPER.replace("-9", "-11"), 1, null, [], "UNKNOWN"],
+  ["Kubernetes says who it was", `${STARTED}OOMKilled\n`, 137, null, [], "HOST_OOM_KILLED"],
+])("who killed it: %s", (_name, log, exitCode, signal, kernel, cause) => {
+  expect(diagnose({ log, exitCode, signal, kernel }).cause).toBe(cause);
+});
+
 test.each([
   [
     "NVRM: Xid (PCI:0000:41:00): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error",

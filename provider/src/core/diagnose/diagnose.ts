@@ -1,5 +1,5 @@
 import type { FailureCause } from "./causes";
-import { chooseCause, type Ending, isFailed, signalOf } from "./choose";
+import { type Choice, chooseCause, type Ending, isFailed, signalOf } from "./choose";
 import { type KernelProof, kernelProof } from "./kernel";
 import { fill } from "./rule";
 import { ALL_RULES } from "./rules";
@@ -14,7 +14,7 @@ export interface DiagnosisInput {
   readonly exitCode: number | null;
   readonly signal: number | null;
   readonly vllmVersion?: string | null;
-  /** Lines of the kernel's log (dmesg, journalctl -k) of this start's time, about its processes and GPUs. */
+  /** Lines of the kernel's log (dmesg, journalctl -k) of this start's time, about its processes and GPUs; not there: nobody could read it. */
   readonly kernel?: readonly string[] | undefined;
 }
 
@@ -82,14 +82,15 @@ function* bytesOf(text: string): Generator<Uint8Array> {
 }
 
 function judge(scan: Scan, input: Omit<DiagnosisInput, "log">): Diagnosis {
+  const { kernel } = input;
   const ending: Ending = { exitCode: input.exitCode, signal: input.signal };
   if (isCleanStop(scan, ending)) return noFailure(scan, ending);
   const hasFailed = isFailed(scan, ending);
   const choice = hasFailed ? chooseCause(scan, ending) : null;
-  const proof = hasFailed || !scan.marks.has("ready") ? kernelProof(input.kernel ?? [], scan, choice) : null;
+  const proof = hasFailed || !scan.marks.has("ready") ? kernelProof(kernel ?? [], scan, choice) : null;
   if (proof !== null) return byKernel(proof);
   if (!hasFailed) return noFailure(scan, ending);
-  if (choice !== null) {
+  if (choice !== null && !isRefuted(choice, kernel)) {
     const { evidence, values } = choice;
     const rule =
       choice.rule.cause === "GPU_OOM_STARTUP" && scan.marks.has("ready") ? RUNTIME_OOM_RULE : choice.rule;
@@ -107,7 +108,12 @@ function judge(scan: Scan, input: Omit<DiagnosisInput, "log">): Diagnosis {
       retryable: rule.retryable ?? false,
     };
   }
-  return byEnding(scan, ending) ?? unknown(scan, ending);
+  return byEnding(scan, ending, kernel) ?? unknown(scan, ending);
+}
+
+/** What is only guessed from a death by SIGKILL, where the kernel's log shows that it was not the kernel. */
+function isRefuted({ rule, evidence }: Choice, kernel: DiagnosisInput["kernel"]): boolean {
+  return rule.cause === "HOST_OOM_KILLED" && evidence.sign.weight === "symptom" && kernel !== undefined;
 }
 
 /** Asked to stop, and went in order. A SIGTERM that reaches the engine first leaves an EngineDeadError, so a "failed" mark. */
@@ -144,9 +150,9 @@ function byKernel({ line, ...proof }: KernelProof): Diagnosis {
 }
 
 /** No line tells: what the exit itself tells. */
-function byEnding(scan: Scan, ending: Ending): Diagnosis | null {
+function byEnding(scan: Scan, ending: Ending, kernel: DiagnosisInput["kernel"]): Diagnosis | null {
   const signal = signalOf(ending);
-  const row = LIFE_ENDINGS.find((one) => one.holds({ signal, scan }));
+  const row = LIFE_ENDINGS.find((one) => one.holds({ signal, scan, isKernelInnocent: kernel !== undefined }));
   if (row === undefined) return null;
   return {
     cause: row.cause,
@@ -168,13 +174,18 @@ function unknown(scan: Scan, ending: Ending): Diagnosis {
     summary:
       told === null
         ? `vLLM ended (${endedBy(ending)}) without saying why`
-        : `vLLM failed with: ${`${told.line.text.trim()}${source === null ? "" : `, raised by ${source}`}`.slice(0, 300)}`,
+        : SAYS_NOTHING.test(told.line.text)
+          ? "a process of vLLM ended without saying why: it crashed, or was killed from outside"
+          : `vLLM failed with: ${`${told.line.text.trim()}${source === null ? "" : `, raised by ${source}`}`.slice(0, 300)}`,
     ...placeIn(told ?? scan.last),
     change: null,
     values: {},
     retryable: false,
   };
 }
+
+/** Wrappers around what stands elsewhere; where nothing does, a process was gone before it could say anything. */
+const SAYS_NOTHING = /^(?:EngineCore|WorkerProc) failed to start|Engine core initialization failed/;
 
 function endedBy(ending: Ending): string {
   const signal = signalOf(ending);

@@ -108,7 +108,7 @@ function gpuFault(
     line,
     change: isHardware
       ? `host: ${told.change ?? ""}; dmesg and nvidia-smi tell more`
-      : "vllm: another (newer) version, engine.attentionBackend (--attention-backend), or engine.enforceEager: true (--enforce-eager)",
+      : "vllm.version: another (newer) one, engine.attentionBackend (--attention-backend), or engine.enforceEager: true (--enforce-eager)",
     values: { xid, device, ...(pid === null ? {} : { pid }) },
     retryable: !isHardware,
   };

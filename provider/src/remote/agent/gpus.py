@@ -12,7 +12,7 @@ from typing import Any, Optional
 from agent import command, executable, gpu_condition
 from agent.gpu_choice import choose
 
-__all__ = ["choose", "memory_used", "query"]
+__all__ = ["choose", "memory_used", "places", "query"]
 
 DEADLINE_SECONDS = 30.0
 
@@ -69,6 +69,13 @@ def memory_used() -> tuple[dict[str, int], Optional[str]]:
     told = [_trouble(row) for row in rows]
     used = {row["uuid"]: _mib(row["memory.used"]) or 0 for row, trouble in zip(rows, told) if trouble is None}
     return used, "; ".join(trouble for trouble in told if trouble is not None) or error
+
+
+def places() -> dict[str, str]:
+    """Where on the PCI bus each GPU sits, by UUID: "00000000:41:00.0". {}: it cannot be asked."""
+    program = _program()
+    rows = None if program is None else _table(program, "gpu", ("uuid", "pci.bus_id"))[0]
+    return {row["uuid"]: row["pci.bus_id"] for row in rows or []}
 
 
 def _program() -> Optional[str]:

@@ -1,6 +1,10 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom, verdict } from "../signs";
 
+/** Headers that come with the compiler or the C library. */
+const C_HEADER_MISSING =
+  /fatal error: '?(?:std\w+|limits|string|math|dlfcn|features|errno|assert|unistd|sys\/\w+|bits\/[\w.+/-]+|gnu\/[\w-]+|c(?:std\w+|assert|math|string|limits|errno)|iostream|vector|algorithm|memory)(?:\.h)?(?:: No such file or directory|' file not found)/;
+
 export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "NVCC_NOT_FOUND",
@@ -65,6 +69,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     summary: ["Triton or Inductor needs a C compiler and there is none"],
     change: ["host: install gcc (build-essential), or environment.CC"],
     signs: [
+      verdict(C_HEADER_MISSING, "gcc without its own headers; vllm-project/vllm#19656"),
       verdict(/Failed to find C compiler/, "triton runtime/build.py"),
       verdict(/No such file or directory: '(?:\S*\/)?(?:gcc|g\+\+|cc|c\+\+|clang)'/, "errno 2"),
       verdict(/No working C\+\+ compiler found/, "torch _inductor InvalidCxxCompiler"),
@@ -116,12 +121,21 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   },
   {
     cause: "LIBRARY_MISSING",
-    summary: ["the shared library {library} is missing", "a shared library is missing"],
+    summary: [
+      "the user of the server may not read the shared library {library} ({denied})",
+      "the shared library {library} is missing",
+      "a shared library is missing",
+    ],
     change: [
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime",
+      "host: let the user of the server read {library} ({denied}: the folders above it count, too), or vllm.version for an environment of that user",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime",
     ],
     signs: [
+      proof(
+        /(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file: (?<denied>Permission denied)/,
+        "dlopen, ld.so; vllm-project/vllm#15174",
+      ),
       proof(/(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file/, "dlopen"),
       proof(/cannot find -l(?:cuda|cudart|stdc\+\+|gcc_s)\b/, "ld; vllm-project/vllm#16984"),
       error(/Could not load library (?<library>lib\S+)/, "cuDNN"),
@@ -159,8 +173,8 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "two Python packages of vLLM's environment do not fit each other",
     ],
     change: [
-      "host: pin the package {package} in vLLM's environment",
-      'host: install fitting versions of the packages that the log names (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
+      "vllm.packages with a fitting {package}, or host: pin it in vLLM's environment",
+      'vllm.packages with fitting versions of the packages that the log names, or host: install them (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
     ],
     signs: [
       proof(/version \((?<have>[^)]+)\) does not match \w+ version \((?<want>[^)]+)\)/, "flashinfer"),
@@ -188,8 +202,8 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "a Python package that these options need is missing",
     ],
     change: [
-      "host: install {package} in vLLM's environment (pip install {package})",
-      "host: install in vLLM's environment the package that the log names (pip install)",
+      "vllm.packages with {package}, or host: install it in vLLM's environment (pip install {package})",
+      "vllm.packages with the package that the log names, or host: install it in vLLM's environment (pip install)",
     ],
     signs: [
       proof(/Please install (?<package>[\w-]+)(?![\w-])\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
@@ -208,10 +222,6 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       error(/No module named '(?<package>[A-Za-z]\w*)/, "Python", {
         accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? ""),
       }),
-      proof(
-        /You need to have (?<package>[\w-]+) or \w+ installed to convert/,
-        "transformers convert_slow_tokenizer.py",
-      ),
       proof(
         /requires the following packages that were not found in your environment: (?<package>[\w-]+)/,
         "transformers",

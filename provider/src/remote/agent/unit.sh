@@ -112,7 +112,9 @@ watch() {
 # too; a name is there a moment before it is mapped, hence the second look. systemd ends this with the control group.
 starting() {
   (
-    rounds=0 known= looks=0
+    rounds=0
+    looks=0
+    known=
     while :; do
       set -- /dev/shm/*
       if [ "$*" != "$known" ]; then

@@ -108,27 +108,28 @@ watch() {
 }
 
 # From its first moment until it listens: one that dies in between leaves its shared memory, and nobody to be asked whose
-# it was. A round that finds the same names as the one before forks only to sleep, so that it comes in time on a busy host
-# too; a name is there a moment before it is mapped, hence the second look. systemd ends this with the control group.
+# it was. In the first minute a round with no new name forks only to sleep, so that the next one comes in time on a busy
+# host too; a name is there a moment before it is mapped, hence three looks at it. systemd ends this with the control group.
 starting() {
   (
     rounds=0
-    looks=0
+    changed=0
     known=
+    pause=0.1
     while :; do
+      rounds=$((rounds + 1))
       set -- /dev/shm/*
       if [ "$*" != "$known" ]; then
         known=$*
-        looks=3
+        changed=$rounds
       fi
-      rounds=$((rounds + 1))
-      if [ "$looks" -gt 0 ] || [ $((rounds % 10)) = 0 ]; then
-        looks=$((looks - 1))
+      if [ $((rounds - changed)) -lt 3 ] || [ $((rounds % 10)) = 0 ] || [ "$pause" = 1 ]; then
         note
         if listens; then break; fi
       fi
-      if [ "$rounds" -lt 600 ] && sleep 0.1; then continue; fi
-      sleep 1
+      [ "$rounds" -lt 600 ] || pause=1
+      # A sleep that knows whole seconds only.
+      sleep "$pause" || { pause=1 && sleep 1; }
     done
   ) >/dev/null 2>&1 </dev/null &
 }

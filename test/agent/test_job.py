@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from agent import events, job, job_children, job_process, job_use, paths, processes, records, redact
 from agent.failure import AgentFailure
@@ -147,6 +148,18 @@ class JobTest(HostCase):
             [{"result": {"number": number}} for number in range(2, job_process.RESULTS_KEPT + 3)],
             sorted(kept, key=lambda one: one["result"]["number"]),
         )
+
+    def test_one_that_has_its_result_and_is_slow_to_end_is_not_joined(self) -> None:
+        write = records.write_json
+
+        def write_slowly(file: Path, value: Any) -> None:
+            write(file, value)
+            if file.parent.name == "results":
+                time.sleep(0.5)
+
+        with mock.patch.object(records, "write_json", write_slowly):
+            found = [job.run(KEY, TITLE, lambda _report, n=number: {"number": n}) for number in (1, 2)]
+        self.assertEqual([{"number": 1}, {"number": 2}], found)
 
     def test_two_who_start_it_in_the_same_instant_get_the_result_of_one(self) -> None:
         for name in ("ann", "bob"):

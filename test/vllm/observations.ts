@@ -70,7 +70,8 @@ function treeOf(server: Server): unknown {
   const roleOf = new Map(seen.map(({ pid, role }) => [pid, role]));
   return seen.map(({ pid, parent, role, comm, group, session }) => ({
     role,
-    comm,
+    // An interpreter has the name that its environment gave it: python, python3.
+    comm: comm.replace(/^python[\d.]*$/, "python"),
     parent: pid === server.pid ? "launcher" : (roleOf.get(parent) ?? "gone"),
     isInLeadersGroupAndSession: group === server.pid && session === server.pid,
     hasMarker: hasVariable(pid, MARKER),

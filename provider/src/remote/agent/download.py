@@ -83,7 +83,10 @@ class Download:
         """Exit code of a client that failed, or 0; None: they stalled, and were ended."""
         began = _end_of(self.log)
         children: list[subprocess.Popen[bytes]] = []
-        silence.look_first(hub_flow.look(self.snapshot, self.files))
+        first = hub_flow.look(self.snapshot, self.files)
+        silence.look_first(first)
+        # What is small or near is there before the next look.
+        report(hub_flow.progress(self.title, first, self.files, rate.add(first.bytes)))
         try:
             repo, revision = self.snapshot.repo, self.snapshot.revision
             for argv, environment in self.call.clients(repo, revision, missing, is_xet_allowed):

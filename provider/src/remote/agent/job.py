@@ -103,11 +103,14 @@ def last_line(log: Path) -> Optional[str]:
 
 
 def _living(key: str) -> Optional[dict[str, Any]]:
-    """job.json of the job that runs now."""
+    """job.json of the job that runs now; one whose result is on record is waited for, and does not."""
     found = records.read_json(folder(key) / "job.json")
     if not isinstance(found, dict) or found.get("bootId") != processes.boot_id():
         return None
-    return found if processes.is_same(found["pid"], found["startTicks"]) else None
+    identity = (found["pid"], found["startTicks"])
+    if processes.is_same(*identity) and job_process.result_file(folder(key), found["id"]).exists():
+        process_end.wait(found["pid"], END_SECONDS)
+    return found if processes.is_same(*identity) else None
 
 
 def _start(key: str, title: str, body: Body, client: str) -> Optional[dict[str, Any]]:

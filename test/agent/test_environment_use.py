@@ -52,7 +52,8 @@ class EnvironmentUseTest(InstallCase):
         environments.path(A).mkdir(parents=True)
         child = self.spawn("import sys; print('up'); sys.stdin.read()")
         folder = job_use.folder("install-" + A)
-        records.write_json(folder / "job.json", {**identity(child.pid), "bootId": processes.boot_id()})
+        record = {"id": "0a1b2c3d4e5f6071", **identity(child.pid), "bootId": processes.boot_id()}
+        records.write_json(folder / "job.json", record)
         self.assertEqual(environment_use.drop_earlier("chat-0a1b2c3d"), [])
         child.kill()
         child.wait()

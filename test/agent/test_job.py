@@ -7,81 +7,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from agent import events, job, job_children, job_process, job_use, paths, processes, records, redact
+from agent import job, job_children, job_process, paths, processes, records, redact
 from agent.failure import AgentFailure
 
-from . import AGENT_FOLDER
-from .bed import HostCase
-
-KEY = "fetch-0a1b"
-TITLE = "download org/m"
-# A follower in a process of its own: the job appends its name to `starts`, and ends when `go` is there.
-FOLLOW = """
-import sys, os, time, json; sys.path.insert(0, %r)
-from agent import job
-name, folder = sys.argv[1:]
-def body(report):
-    with open(folder + "/starts", "a") as file:
-        file.write(name + "\\n")
-    report({"phase": "download", "text": "org/m", "done": 1, "total": 2})
-    while not os.path.exists(folder + "/go"):
-        time.sleep(0.02)
-    return {"by": name}
-print("up")
-try:
-    found = job.run(%r, %r, body)
-except Exception as error:
-    found = {"error": error.code}
-with open(folder + "/result-" + name, "w") as file:
-    json.dump(found, file)
-sys.stdin.read()
-"""
+from .job_case import KEY, TITLE, JobCase
 
 
-class JobTest(HostCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.told: list[dict[str, Any]] = []
-        kept = events.emit
-        events.emit = self.told.append
-        self.addCleanup(setattr, events, "emit", kept)
-        self.addCleanup(job.cancel, KEY)
-
-    def until(self, claim: Callable[[], Any]) -> Any:
-        end = time.monotonic() + 15
-        while not (answer := claim()):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
-        return answer
-
-    def follower(self, name: str) -> Any:
-        return self.spawn(FOLLOW % (str(AGENT_FOLDER.parent), KEY, TITLE), name, str(self.home))
-
-    def starts(self) -> list[str]:
-        found = self.home / "starts"
-        return found.read_text().split() if found.exists() else []
-
-    def result(self, name: str) -> Any:
-        return self.until(lambda: records.read_json(self.home / f"result-{name}"))
-
-    def identity(self) -> tuple[int, int]:
-        found = records.read_json(job.folder(KEY) / "job.json")
-        return found["pid"], found["startTicks"]
-
-    def refused(self, body: job.Body, **how: Any) -> AgentFailure:
-        with self.assertRaises(AgentFailure) as caught:
-            job.run(KEY, TITLE, body, **how)
-        return caught.exception
-
-    def assert_nothing_runs(self) -> None:
-        self.assertEqual([], job_children.marked(str(job.folder(KEY))))
-        self.assertFalse(processes.is_same(*self.identity()))
-
+class JobTest(JobCase):
     def test_the_result_of_the_body_comes_back_from_a_process_of_its_own(self) -> None:
         found = job.run(KEY, TITLE, lambda _report: {"pid": os.getpid(), "session": os.getsid(0)})
         self.assertNotEqual(os.getpid(), found["pid"])
@@ -253,54 +189,6 @@ class JobTest(HostCase):
         (self.home / "joined").touch()
         self.assertEqual({"ok": True}, job.run(KEY, TITLE, body))
         self.assertEqual(7, os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
-
-    def test_a_server_wants_it_until_it_has_succeeded_and_then_nothing_is_kept(self) -> None:
-        for server_id in ("chat-00000001", "chat-00000002"):
-            self.record(server_id, owner={})
-        job_use.note("chat-00000002", KEY)
-        job.run(KEY, TITLE, lambda _report: {}, server_id="chat-00000001")
-        self.assertTrue(job.folder(KEY).is_dir())
-        job.run(KEY, TITLE, lambda _report: {}, server_id="chat-00000002")
-        self.assertFalse(job.folder(KEY).exists())
-        self.assertEqual([[], []], [job_use.wanted_by(f"chat-0000000{n}") for n in (1, 2)])
-
-    def test_only_what_no_other_server_wants_is_ended_with_a_server(self) -> None:
-        for server_id in ("chat-00000001", "chat-00000002"):
-            self.record(server_id, owner={})
-            job_use.note(server_id, KEY)
-        self.follower("ann")
-        self.until(self.starts)
-        job_use.drop_all("chat-00000001")
-        self.assertTrue(processes.is_same(*self.identity()))
-        identity = self.identity()
-        job_use.note("chat-00000001", KEY)
-        job_use.drop_all("chat-00000001")
-        (self.home / "go").touch()
-        self.result("ann")
-        job_use.drop_all("chat-00000002")
-        self.assertFalse(processes.is_same(*identity))
-        self.assertFalse(job.folder(KEY).exists())
-
-    def test_what_a_cut_attempt_wanted_is_its_successors_and_is_not_ended(self) -> None:
-        for server_id in ("chat-00000001", "chat-00000002"):
-            self.record(server_id, owner={})
-        job_use.note("chat-00000001", KEY)
-        self.follower("ann")
-        self.until(self.starts)
-        job_use.hand_over("chat-00000001", "chat-00000002")
-        job_use.drop_all("chat-00000001")
-        self.assertTrue(processes.is_same(*self.identity()))
-        self.assertEqual([KEY], job_use.wanted_by("chat-00000002"))
-
-    def test_the_client_that_has_the_lock_of_the_server_is_on_record(self) -> None:
-        self.record("chat-00000001", owner={}, lock={"client": "ann@laptop (shop/prod)"})
-        seen = job.run(
-            KEY,
-            TITLE,
-            lambda _report: records.read_json(job.folder(KEY) / "job.json"),
-            server_id="chat-00000001",
-        )
-        self.assertEqual((KEY, TITLE, "ann@laptop (shop/prod)"), (seen["key"], seen["title"], seen["client"]))
 
     def test_a_key_cannot_lead_out_of_the_folder(self) -> None:
         for key in ("", "../x", "a/b", ".."):

@@ -94,7 +94,7 @@ export const FINDINGS = {
     source: "NVIDIA, GPU Memory Error Management, RMA Policy Thresholds for Row-Remapping",
   },
   GPU_XID: {
-    told: "the kernel's log tells of a fault of the hardware since the boot: Xid 48, 63, 64, 74, 79, 94, 95",
+    told: "the kernel's log tells of a fault of the hardware since the boot (core/xids.ts)",
     severities: ["warning"],
     source: "NVIDIA, XID Errors",
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Diagnosis, diagnose } from "../../../provider/src/core/diagnose";
-import { xidIn } from "../../../provider/src/core/diagnose/xids";
+import { xidIn } from "../../../provider/src/core/xids";
 
 const STARTED = "(APIServer pid=1) INFO 12-01 10:00:00 [model.py:1] Resolved architecture: X\n";
 const READY = `${STARTED}(APIServer pid=1) INFO:     Application startup complete.\n`;

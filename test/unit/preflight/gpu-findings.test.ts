@@ -137,7 +137,7 @@ const EXAMPLES: readonly TitledExample[] = [
         summary: "GPU 0: the GPU has fallen off the bus (Xid 79) since the boot of the host",
         evidence: FALLEN,
         path: "gpus",
-        change: "on the host: reboot the host; power, cooling and slot of the GPU if it comes again",
+        change: "on the host: reboot; power, cooling and slot of the GPU if it comes again",
       },
       misses: {
         "a fault of an application": { seen: { gpus: gpus({}) }, host: xid(31) },
@@ -158,7 +158,7 @@ const EXAMPLES: readonly TitledExample[] = [
           "a GPU that is not listed any more (0000:c1:00): the GPU has fallen off the bus (Xid 79) since the boot of the host",
         evidence: FALLEN,
         path: "gpus",
-        change: "on the host: reboot the host; power, cooling and slot of the GPU if it comes again",
+        change: "on the host: reboot; power, cooling and slot of the GPU if it comes again",
       },
       misses: {},
     },

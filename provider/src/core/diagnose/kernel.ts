@@ -2,7 +2,7 @@ import type { FailureCause } from "./causes";
 import type { Choice } from "./choose";
 import type { Scan } from "./pass";
 import { WEIGHTS } from "./rule";
-import { xidIn } from "./xids";
+import { xidIn } from "../xids";
 
 /** What a line of the kernel's log proves. */
 export interface KernelProof {

@@ -1,6 +1,7 @@
 import type { Finding } from "../finding";
 import type { FINDINGS } from "../finding-codes";
-import type { GpuCondition, GpuSeen, Machine } from "../observed";
+import type { GpuSeen, Machine } from "../observed";
+import type { GpuCondition } from "../observed-gpu";
 import { gpuList, gpusNamed } from "./gpu-words";
 import { xidFindings } from "./gpu-xids";
 

@@ -1,5 +1,6 @@
 import type { Finding } from "../finding";
-import type { GpuCondition, GpuSeen } from "../observed";
+import type { GpuSeen } from "../observed";
+import type { GpuCondition } from "../observed-gpu";
 import { be, gpuList, gpusNamed } from "./gpu-words";
 
 /** Modes that somebody has put GPUs into. */

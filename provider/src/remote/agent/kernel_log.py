@@ -36,7 +36,7 @@ _TIME = re.compile(r"\[ *(\d+\.\d+)\] ?")
 _KILLED = re.compile(r"[Kk]illed process (\d+)")
 _CONSTRAINT = re.compile(r"oom-kill:constraint=.*\btask_memcg=(?P<group>.*),task=.*,pid=(?P<pid>\d+),uid=")
 # Source: NVIDIA, Xid Errors (r580): NVRM: Xid (PCI:0000:41:00): 79, pid=4711, name=python3, GPU has fallen off the bus.
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<device>[0-9a-fA-F:.]+)\): (?P<xid>\d+)")
+XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<device>[0-9a-fA-F:.]+)\): (?P<xid>\d+).*")
 
 
 def read(since_seconds: float) -> Optional[list[str]]:
@@ -44,6 +44,14 @@ def read(since_seconds: float) -> Optional[list[str]]:
     # The kernel's log counts without the time that the machine slept.
     asleep = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
     since = since_seconds - asleep - _MARGIN_SECONDS
+    text = read_all()
+    if text is None:
+        return None
+    return [line for line in text.splitlines() if _is_told(line) and _time_of(line) >= since]
+
+
+def read_all() -> Optional[str]:
+    """The kernel's log since the boot. None: it may not be read."""
     for words in _READERS:
         try:
             told = command.run(["/usr/bin/env", *words], {**os.environ, "LC_ALL": "C"}, _SECONDS)
@@ -51,7 +59,7 @@ def read(since_seconds: float) -> Optional[list[str]]:
             continue
         # A reader without the right to read says nothing, and not always that it failed.
         if told.code == 0 and told.stdout.strip():
-            return [line for line in told.stdout.splitlines() if _is_told(line) and _time_of(line) >= since]
+            return told.stdout
     return None
 
 
@@ -69,7 +77,7 @@ def has_kill(lines: Iterable[str]) -> bool:
 
 def devices(lines: Iterable[str]) -> set[str]:
     """Where the GPUs sit that faults are told of."""
-    return {found["device"] for found in map(_XID.search, lines) if found is not None}
+    return {found["device"] for found in map(XID.search, lines) if found is not None}
 
 
 def about(lines: list[str], pids: set[int], unit: Optional[str], strangers: set[str]) -> list[str]:
@@ -82,7 +90,7 @@ def about(lines: list[str], pids: set[int], unit: Optional[str], strangers: set[
 def _chosen(lines: list[str], victims: set[int], strangers: set[str]) -> Iterator[str]:
     told: set[tuple[str, str]] = set()
     for line in lines:
-        fault = _XID.search(line)
+        fault = XID.search(line)
         if fault is not None:
             # A GPU that dies can tell the same thousands of times.
             key = (fault["device"], fault["xid"])
@@ -98,7 +106,7 @@ def _chosen(lines: list[str], victims: set[int], strangers: set[str]) -> Iterato
 
 
 def _is_told(line: str) -> bool:
-    return any(pattern.search(line) is not None for pattern in (_KILLED, _CONSTRAINT, _XID))
+    return any(pattern.search(line) is not None for pattern in (_KILLED, _CONSTRAINT, XID))
 
 
 def _time_of(line: str) -> float:

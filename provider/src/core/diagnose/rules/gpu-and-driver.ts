@@ -1,6 +1,6 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom, verdict } from "../signs";
-import { xidIn } from "../xids";
+import { xidIn } from "../../xids";
 
 export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {

@@ -1,7 +1,7 @@
 interface XidRow {
   readonly xid: number;
-  /** Of whom it tells: the machine, or the program that computed there. */
-  readonly fault: "hardware" | "application";
+  /** Of whom it tells: the machine, a machine that goes on until its next reset, or the program that computed there. */
+  readonly fault: "hardware" | "pending" | "application";
   /** Follows "GPU 0000:41:00: ". */
   readonly means: string;
   /** What the host needs; null: nothing, it is not at fault. */
@@ -12,14 +12,20 @@ const RESET = "reset the GPU (sudo nvidia-smi --gpu-reset), or reboot; other gpu
 const REBOOT = "reboot; power, cooling and slot of the GPU if it comes again";
 
 /**
- * What NVIDIA's driver reports of a GPU. Numbers that are not here prove nothing by themselves: 63 only marks memory for the next
- * reset, 92 counts corrected errors.
- * Source: NVIDIA, Xid Errors (r580), "Xid Catalog": immediate action; GPU Memory Error Management for 48, 64, 94, 95.
+ * What NVIDIA's driver reports of a GPU. Numbers that are not here prove nothing by themselves: 92 counts corrected errors.
+ * Source: NVIDIA, Xid Errors (r580), "Xid Catalog": immediate action; GPU Memory Error Management for 48, 63, 64, 94, 95;
+ * NVIDIA/open-gpu-kernel-modules nverror.h for the numbers.
  */
 const XIDS: readonly XidRow[] = [
   { xid: 46, fault: "hardware", means: "the GPU stopped computing", change: RESET },
   { xid: 48, fault: "hardware", means: "memory error of two bits, which ECC cannot correct", change: RESET },
   { xid: 62, fault: "hardware", means: "its internal controller halted", change: RESET },
+  {
+    xid: 63,
+    fault: "pending",
+    means: "memory that fails is replaced at the next reset",
+    change: "reset the GPU when nobody computes there (sudo nvidia-smi --gpu-reset)",
+  },
   { xid: 64, fault: "hardware", means: "memory that fails could not be replaced", change: RESET },
   { xid: 74, fault: "hardware", means: "error of an NVLink", change: RESET },
   { xid: 79, fault: "hardware", means: "the GPU has fallen off the bus", change: REBOOT },
@@ -45,6 +51,11 @@ const XIDS: readonly XidRow[] = [
   { xid: 137, fault: "application", means: "access over NVLink without the right", change: null },
 ];
 
+/** null: one that proves nothing. */
+export function xidRow(xid: number): XidRow | null {
+  return XIDS.find((row) => row.xid === xid) ?? null;
+}
+
 export interface Xid extends XidRow {
   /** "0000:41:00": domain, bus and device. */
   readonly device: string;
@@ -58,8 +69,8 @@ const LINE = /NVRM: Xid \((?:PCI:)?(?<device>[\da-fA-F:.]+)\): (?<xid>\d+)(?:, p
 /** The fault that a line of the kernel's log reports; null: none, or one that proves nothing. */
 export function xidIn(line: string): Xid | null {
   const groups = LINE.exec(line)?.groups;
-  const row = XIDS.find(({ xid }) => String(xid) === groups?.["xid"]);
-  if (row === undefined) return null;
+  const row = xidRow(Number(groups?.["xid"]));
+  if (row === null) return null;
   const { device = "", pid } = groups ?? {};
   return { ...row, device, pid: pid === undefined ? null : Number(pid) };
 }

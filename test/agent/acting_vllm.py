@@ -2,6 +2,7 @@
 
 log: text printed at once            late_log: [[seconds, text], ...] printed after that long
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
+        {churns: true}               and goes on to give it another name, /dev/shm/<shm>-<number>
 mute: true: a POST is never answered
 listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
 work: [kind, seconds]                what it does meanwhile: "read" a file, "grow" in memory, "spin"
@@ -25,7 +26,7 @@ def say(text):
     os.write(1, text.encode())
 
 
-def engine(shm, ignores_term):
+def engine(shm, ignores_term, churns=False):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     path = "/dev/shm/" + shm
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -39,8 +40,19 @@ def engine(shm, ignores_term):
     if not ignores_term:
         signal.signal(signal.SIGTERM, leave)
     say("engine %d is up\n" % os.getpid())
+    number = 0
     while kept is not None:
-        time.sleep(0.05)
+        if not churns:
+            time.sleep(0.05)
+            continue
+        number += 1
+        following = "/dev/shm/%s-%d" % (shm, number)
+        descriptor = os.open(following, os.O_RDWR | os.O_CREAT, 0o600)
+        os.ftruncate(descriptor, 4096)
+        kept = mmap.mmap(descriptor, 4096)
+        os.close(descriptor)
+        os.unlink(path)
+        path = following
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -105,7 +117,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.SIG_IGN if ACT.get("ignores_term") else lambda *_: os._exit(0))
     say(ACT.get("log", ""))
     if "engine" in ACT and os.fork() == 0:
-        engine(ACT["engine"]["shm"], ACT["engine"].get("ignores_term", False))
+        engine(**{"ignores_term": False, **ACT["engine"]})
     if "listen" in ACT:
         threading.Thread(target=listen, args=(ACT["listen"],), daemon=True).start()
     if "work" in ACT:

@@ -77,6 +77,20 @@ class StopTest(ActingCase):
         self.assertEqual([self.shm], self.stop()["removedShm"])
         self.assert_nothing_left()
 
+    def test_what_is_made_until_the_last_moment_is_removed(self) -> None:
+        def made() -> list[Path]:
+            return list(Path("/dev/shm").glob(f"{self.shm}-*"))
+
+        self.addCleanup(lambda: [path.unlink() for path in made()])
+        for kills_supervisor in (False, True):
+            self.start({"engine": {"shm": self.shm, "churns": True}})
+            self.until(made)
+            if kills_supervisor:
+                kill(run_record.living(self.run_json(), "supervisor"))
+            self.stop()
+            self.assertEqual([], made())
+            self.assert_nothing_left()
+
     def test_a_stopped_supervisor_does_not_hold_up_the_stop(self) -> None:
         self.start({})
         supervisor = run_record.living(self.run_json(), "supervisor")

@@ -7,6 +7,7 @@ import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { eventually } from "../support/eventually";
 import { freePort } from "../support/free-port";
 import { realVllm, SMALL_SERVER } from "../support/real-vllm";
+import { FAILING_STARTS } from "./failing-starts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk";
 
 /**
@@ -42,6 +43,7 @@ afterEach(() => {
 
 /** What differs from a small server that starts. */
 interface Wrong {
+  readonly title?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly engine?: Readonly<Record<string, unknown>>;
   readonly extraArgs?: Readonly<Record<string, unknown>>;
@@ -59,7 +61,7 @@ async function declare({ config, engine, extraArgs, environment, inputs }: Wrong
       extraArgs: { ...SMALL_SERVER.extraArgs, "skip-tokenizer-init": true, ...extraArgs },
       environment: { ...SMALL_SERVER.environment, ...environment },
       listen: { port },
-      ...inputs,
+      update: { returnToLastGood: false }, ...inputs,
     },
   });
 }
@@ -87,6 +89,11 @@ function expectTold(said: string, { cause, proof, change }: Told): void {
 }
 
 describe("the real vLLM", () => {
+  it.each(FAILING_STARTS)("$title", async (row) => {
+    await declare(row);
+    console.log("@@@", row.title, await failedUp());
+  });
+
   it("killed", async () => {
     await declare({});
     const up = failedUp();

@@ -13,7 +13,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
   {
     cause: "KV_DTYPE_UNSUPPORTED_BY_BACKEND",
     summary: [
-      "no attention backend of this vLLM takes a KV cache of {kvCacheDtype} on this GPU",
+      "no attention backend of this vLLM takes a KV cache of {kvCacheDtype} with this model and hardware",
       "the attention backend of this vLLM does not take the KV cache dtype that was asked for (by kvCacheDtype or by the checkpoint)",
     ],
     change: [

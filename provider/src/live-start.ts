@@ -76,6 +76,7 @@ export class LiveStart {
         return;
       case "hello":
       case "alive":
+      case "generation":
       case "result":
       case "error":
         return;

@@ -1,12 +1,7 @@
 import type { Desired } from "../../provider/src/core/desired";
-import type {
-  GpuCondition,
-  GpuSeen,
-  Observed,
-  OwnerRecord,
-  ServerSeen,
-} from "../../provider/src/core/observed";
+import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES } from "../../provider/src/core/observed-differences";
+import type { GpuCondition } from "../../provider/src/core/observed-gpu";
 import type { HubModel, Spec, VllmEnvironment } from "../../provider/src/core/spec";
 import type { Launch } from "../../provider/src/core/step";
 

@@ -1,6 +1,7 @@
 import type { Command } from "./command";
 import { diagnoseCommand } from "./diagnose";
+import { doctorCommand } from "./doctor";
 import { patchCommand } from "./patch";
 
 /** Every command, in the order of `pulumi-vllm --help`. */
-export const COMMANDS: readonly Command[] = [patchCommand, diagnoseCommand];
+export const COMMANDS: readonly Command[] = [patchCommand, diagnoseCommand, doctorCommand];

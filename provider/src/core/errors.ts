@@ -54,6 +54,7 @@ export const ERROR_CODES = [
   "STOP_INCOMPLETE",
   "GPU_MEMORY_HELD",
   "SERVER_REPLACED",
+  "LOG_NOT_FOUND",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 

@@ -58,7 +58,24 @@ export interface FlagsRequest {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
+/** For a person who asks what a host is: hostSurveySchema comes back. */
+export interface SurveyRequest {
+  readonly op: "survey";
+}
+
+/** The end of the log of a start, then what is printed. */
+export interface LogsRequest {
+  readonly op: "logs";
+  readonly serverId: string;
+  /** So many of its end. */
+  readonly lines: number;
+  /** Goes on, over restarts, until the connection ends. */
+  readonly follow: boolean;
+  /** Of that start alone; null: of the newest one, and with `follow` of those after it. */
+  readonly generation: number | null;
+}
+
+export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest | SurveyRequest | LogsRequest) & {
   readonly protocol: typeof PROTOCOL_VERSION;
   /** The agent ends itself after this. */
   readonly deadlineSeconds: number;
@@ -231,10 +248,14 @@ export const agentEventSchema = z.discriminatedUnion("event", [
   progressSchema,
   /** New lines of the log of this start, in order, as they stand; `first` counts from 1. */
   z.object({ event: z.literal("log"), first: z.number(), lines: z.array(z.string()) }),
+  /** Of `logs`: whose lines come now. */
+  z.object({ event: z.literal("generation"), generation: z.number() }),
   z.object({ event: z.literal("result"), result: z.unknown() }),
   z.object({ event: z.literal("error"), error: agentErrorSchema }),
 ]);
 export type AgentEvent = z.infer<typeof agentEventSchema>;
+
+export const logsResultSchema = z.object({ generation: z.number() });
 
 const { server, executable, checkpoint, port } = observationSchema.shape.servers.element.shape;
 

@@ -1,6 +1,7 @@
 import { desiredState } from "../../../provider/src/core/desired";
 import type { Finding } from "../../../provider/src/core/finding";
-import type { GpuCondition, GpuSeen, Observed } from "../../../provider/src/core/observed";
+import type { GpuSeen, Observed } from "../../../provider/src/core/observed";
+import type { GpuCondition } from "../../../provider/src/core/observed-gpu";
 import { flagFindings, preflight, type Moment } from "../../../provider/src/core/preflight";
 import type { Spec } from "../../../provider/src/core/spec";
 import { flagTableFor } from "../../../provider/src/core/vllm-flags";

@@ -48,6 +48,13 @@ class LogTail:
             self._emit_batches(_BATCHES_AT_ONCE)
         return lines
 
+    def catch_up(self) -> None:
+        """Reads to the end, as far as lines are finished there; emits at most the last 8 MiB."""
+        self._skip_middle()
+        self._read(2 * TAIL_BYTES)
+        while self._backlog:
+            self._emit_batches(1)
+
     def drain(self) -> list[str]:
         """The rest, an unfinished last line too; emits everything but the middle of a rest that is too long."""
         self._skip_middle()

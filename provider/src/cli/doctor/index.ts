@@ -21,8 +21,7 @@ const DEADLINE_SECONDS = 180;
 async function runDoctor(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { problems, options } = readOptions(words);
   if (options === null) {
-    if (words.includes("--json"))
-      terminal.out(failureJson({ code: "usage", message: problems.join("; ") }));
+    if (words.includes("--json")) terminal.out(failureJson({ code: "usage", message: problems.join("; ") }));
     terminal.err(
       `${problems.map((problem) => `pulumi-vllm doctor: ${problem}\n`).join("")}pulumi-vllm doctor --help says more.\n`,
     );

@@ -37,6 +37,9 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
+/** Somebody waits for it, and can ask again. */
+const TRIES = 2;
+
 export interface ReadOptions {
   readonly problems: readonly string[];
   /** null: there are problems. */
@@ -55,6 +58,7 @@ export function readOptions(given: readonly string[]): ReadOptions {
   if (problems.length > 0 || !parsed.success) return { problems, options: null };
   const host: HostSpec = {
     ...parsed.data,
+    dialErrorLimit: TRIES,
     sshConfigFile: words.texts.get("ssh-config") ?? null,
     python: words.texts.get("python") ?? null,
   };

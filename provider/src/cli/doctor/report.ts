@@ -39,7 +39,9 @@ export function asJson(survey: HostSurvey, findings: readonly Finding[]): string
 
 /** For reading on a terminal of 80 columns. */
 export function asText(survey: HostSurvey, findings: readonly Finding[]): string {
-  const facts = surveyFacts(survey).map(({ label, text }) => wrapped(`${label}:`.padEnd(LABEL_WIDTH) + text, LABEL_WIDTH));
+  const facts = surveyFacts(survey).map(({ label, text }) =>
+    wrapped(`${label}:`.padEnd(LABEL_WIDTH) + text, LABEL_WIDTH),
+  );
   const told = findings.length === 0 ? ["nothing speaks against a start"] : findings.flatMap(findingLines);
   return `${[...facts, "", ...told].join("\n")}\n`;
 }

@@ -42,7 +42,9 @@ const ROWS: readonly Row[] = [
   ({ machine: { gpus } }) =>
     (gpus ?? []).map((gpu) => ({ label: `GPU ${String(gpu.index)}`, text: gpuText(gpu) })),
   row("vLLM", ({ executable }) =>
-    executable.found ? `${executable.version ?? "of a version that it does not tell"} at ${executable.path}` : executable.reason,
+    executable.found
+      ? `${executable.version ?? "of a version that it does not tell"} at ${executable.path}`
+      : executable.reason,
   ),
   ({ missingTools }) =>
     missingTools.length === 0
@@ -57,15 +59,18 @@ const ROWS: readonly Row[] = [
   ({ servers }) =>
     servers.map(({ serverId, server }) => {
       const owner =
-        server.owner === null ? serverId : `${server.owner.name} (${server.owner.project}/${server.owner.stack})`;
+        server.owner === null
+          ? serverId
+          : `${server.owner.name} (${server.owner.project}/${server.owner.stack})`;
       const listen = server.launch?.listen;
       return {
         label: "server",
-        text: joined([
-          `${owner}: ${server.status}`,
-          listen === undefined ? null : `${listen.address}:${String(listen.port)}`,
-          server.manager,
-        ]) ?? serverId,
+        text:
+          joined([
+            `${owner}: ${server.status}`,
+            listen === undefined ? null : `${listen.address}:${String(listen.port)}`,
+            server.manager,
+          ]) ?? serverId,
       };
     }),
 ];
@@ -81,7 +86,15 @@ function row(label: string, textOf: (survey: HostSurvey) => string | null): Row 
   };
 }
 
-function gpuText({ name, uuid, computeCapability, memoryTotalMib, memoryUsedMib, processes, reservedBy }: GpuSeen): string {
+function gpuText({
+  name,
+  uuid,
+  computeCapability,
+  memoryTotalMib,
+  memoryUsedMib,
+  processes,
+  reservedBy,
+}: GpuSeen): string {
   const holders = processes.map(({ pid, user, command, serverId, usedMib }) => {
     const used = usedMib === null ? [] : [`${String(usedMib)} MiB`];
     const whose = serverId ?? [user, command].filter((word) => word !== null).join(": ");

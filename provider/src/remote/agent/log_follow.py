@@ -53,7 +53,11 @@ class _Ending:
         self._is_told = True
         if self._recent:
             events.emit(
-                {"event": "log", "first": self._recent[0][0], "lines": [line for _number, line in self._recent]}
+                {
+                    "event": "log",
+                    "first": self._recent[0][0],
+                    "lines": [line for _number, line in self._recent],
+                }
             )
             self._recent.clear()
         return self._tail

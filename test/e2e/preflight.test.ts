@@ -48,8 +48,8 @@ describe("before a start", () => {
     expect(told(up, "warning")).toEqual([
       "GPU 0 counted memory errors that ECC could not correct since the driver was loaded (uncorrected errors: 3); " +
         "change: on the host, when nobody computes there: sudo nvidia-smi -i 0 --gpu-reset   (or other gpus)",
-      `GPU 0: memory error that ECC could not correct, contained to one application (Xid 94) since the boot of the host (${FALLEN}); ` +
-        "change: on the host: reset the GPU   (sudo nvidia-smi --gpu-reset), and take other gpus if it comes again",
+      `GPU 0: memory error that ECC could not correct (Xid 94) since the boot of the host (${FALLEN}); ` +
+        "change: on the host: reset the GPU (sudo nvidia-smi --gpu-reset), or reboot; other gpus if it comes again",
     ]);
     expect(
       told(up, "info").filter((line) => line.startsWith("persistence mode of GPU 0 is off")),

@@ -3,6 +3,7 @@
 log: text printed at once            late_log: [[seconds, text], ...] printed after that long
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
         {churns: true}               and goes on to give it another name, /dev/shm/<shm>-<number>
+tracked: true: makes shared memory that it does not map any more, and tells its name; Python's resource tracker knows of it
 mute: true: a POST is never answered
 listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
 work: [kind, seconds]                what it does meanwhile: "read" a file, "grow" in memory, "spin"
@@ -12,6 +13,7 @@ exit_after: seconds, exit_code       ignores_term: true
 import http.server
 import json
 import mmap
+import multiprocessing.shared_memory
 import os
 import signal
 import sys
@@ -116,6 +118,10 @@ def work(kind, seconds):
 def main():
     signal.signal(signal.SIGTERM, signal.SIG_IGN if ACT.get("ignores_term") else lambda *_: os._exit(0))
     say(ACT.get("log", ""))
+    if ACT.get("tracked"):
+        memory = multiprocessing.shared_memory.SharedMemory(create=True, size=4096)
+        memory.close()
+        say("tracked %s\n" % memory.name)
     if "engine" in ACT and os.fork() == 0:
         engine(**{"ignores_term": False, **ACT["engine"]})
     if "listen" in ACT:

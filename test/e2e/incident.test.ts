@@ -12,10 +12,10 @@ const FAILURE = `        * Cannot start server "kimi" on 127.0.0.1: the attentio
           this vLLM does not take the KV cache dtype that was asked for (by
           kvCacheDtype or by the checkpoint)
       proof:  NotImplementedError: TritonMLA V1 with FP8 KV cache not yet
-              supported   (worker N, log line 70)
+              supported   (worker N, log line N)
       change: kvCacheDtype: "bfloat16" (--kv-cache-dtype bfloat16; it also nulls
-              kv_cache_quant_algo and kv_cache_scheme of the checkpoint), or a
-              newer vLLM (for MLA 0.18 or later)
+              kv_cache_quant_algo and kv_cache_scheme of the checkpoint), or
+              vllm.version newer (for MLA 0.18 or later)
       log:    ssh ...
       a retry will not help`;
 
@@ -60,7 +60,9 @@ describe("the incident", () => {
     expect(up.stdout).toContain("a retry will not help");
     const error =
       /^ {4}\t\* Cannot start.*(?:\n.*\S.*)*/m.exec(up.printed)?.[0].replaceAll("\t", "    ") ?? "";
-    expect(error.replace(/worker \d/, "worker N").replace(/ssh .*/, "ssh ...")).toBe(FAILURE);
+    expect(
+      error.replace(/worker \d, log line \d+/, "worker N, log line N").replace(/ssh .*/, "ssh ..."),
+    ).toBe(FAILURE);
     expect(bed.processes()).toEqual([]);
     expect(bed.gpuMemoryMib()).toEqual(Array(8).fill(bed.idleMib));
   });

@@ -1,4 +1,5 @@
 import { realVllm, standIn, type Candidate } from "./candidates.ts";
+import { measureDiagnose } from "./diagnose.ts";
 import { measureDownload } from "./download.ts";
 import { measureFleet } from "./fleet.ts";
 import { measureEnding } from "./ending.ts";
@@ -33,6 +34,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
       repetitions: option("repetitions", 3),
       links: process.argv.includes("--link") ? [option("link", 0)] : [1, 2.5, 0],
     }),
+  diagnose: () => Promise.resolve(measureDiagnose(option("megabytes", 100), option("repetitions", 5))),
   overlay: () => measureOverlay(option("repetitions", 20)),
   install: () =>
     measureInstall({ megabytes: option("megabytes", 1000), repetitions: option("repetitions", 5) }),

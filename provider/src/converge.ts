@@ -2,11 +2,11 @@ import { isWorthAnotherLook, withAnotherLook } from "./another-look";
 import { applyLimit, LOCK_WAIT_SECONDS, SLACK_SECONDS } from "./core/apply-limit";
 import { desiredState } from "./core/desired";
 import { fatalPatterns } from "./core/diagnose";
-import { accident, driftOf, takenOver } from "./core/drift";
+import { accident, driftOf } from "./core/drift";
 import { VllmServerError } from "./core/errors";
+import { foreignOwner } from "./core/foreign-owner";
 import type { Observed, OwnerRecord } from "./core/observed";
 import { claimSteps, plan } from "./core/plan";
-import { preflight } from "./core/preflight";
 import { allParts, missingParts, partLabel, provision, type Provision } from "./core/provision";
 import { fetchWords, installWords } from "./core/provision-words";
 import type { Spec } from "./core/spec";
@@ -14,9 +14,10 @@ import { logCommand } from "./core/ssh-command";
 import type { Step } from "./core/step";
 import { parseUrn } from "./core/urn";
 import { afterRefusal, clearUp, type Scene } from "./failed-start";
-import { flagKindsOf } from "./installed-flags";
+import { Heed } from "./heed";
+import { judge, type Judged, type Sighting } from "./judge";
 import { LiveStart, type Report } from "./live-start";
-import { look } from "./look";
+import { look, type LookFor } from "./look";
 import type { HostAgent } from "./remote/host-agent";
 import type { ApplyResult } from "./remote/protocol";
 
@@ -75,9 +76,11 @@ class Run {
   wished: string | null = null;
   /** How far the long work was seen to come in the last try, and in those before it. */
   private advance = { before: 0, now: 0 };
+  private readonly heed: Heed;
 
   constructor(private readonly task: ConvergeTask) {
     this.serverId = task.serverId;
+    this.heed = new Heed(task.report);
   }
 
   /** Of the last try, asked once. */
@@ -89,19 +92,22 @@ class Run {
 
   async once(): Promise<Observed> {
     const { spec, report, urn, resolvedRevision = null } = this.task;
-    const seen = await this.observe(this.task.asksToken);
+    const sighting = await this.lookForStart();
+    const seen = sighting.observed;
     this.serverId = seen.server.owner?.serverId ?? this.serverId;
-    this.refuseForeign(seen);
-    this.demandPossible(seen);
+    const foreign = foreignOwner(seen, { ...this.task, server: this.serverName() });
+    if (foreign !== null) throw foreign;
+    const before = await this.judge(sighting);
     const needed = provision(spec, urn, resolvedRevision);
     const missing = missingParts(needed, seen);
-    const observed = missing.length === 0 ? seen : await this.provide(needed, seen);
-    const flags = await flagKindsOf(spec, observed, this.task.agent, this.serverName());
+    const judged = missing.length === 0 ? before : await this.provide(needed, before);
+    const { observed, flags } = judged;
+    if (flags === null) throw new Error("what a start needs was brought, and there is no vLLM");
     const desired = desiredState(spec, observed, flags, urn);
     this.wished = desired.launch.fingerprint;
-    for (const warning of desired.warnings) report.warning(warning);
     const unseen = allParts(needed).filter((part) => !missing.includes(part));
     const steps = plan(spec, desired, observed, this.owner(), fatalPatterns(), unseen);
+    if (steps.some(({ kind }) => kind === "start")) this.heed.tell([...judged.findings, ...desired.warnings]);
     if (steps.length > 0) {
       const found = accident(observed);
       if (found !== null) report.info(found);
@@ -113,15 +119,16 @@ class Run {
     return reached;
   }
 
-  private demandPossible(observed: Observed): void {
-    const problem = preflight(this.task.spec, observed, this.serverName());
-    if (problem !== null) throw problem;
+  private judge(sighting: Sighting): Promise<Judged> {
+    return judge({ ...this.task, server: this.serverName() }, sighting);
   }
 
   /** Installs and downloads what is missing, while whatever runs goes on running; returns the host as it is then. */
-  private async provide(needed: Provision, seen: Observed): Promise<Observed> {
+  private async provide(needed: Provision, { observed: seen, findings }: Judged): Promise<Judged> {
+    this.heed.tell(findings);
     await this.apply([...claimSteps(seen, this.owner()), ...missingParts(needed, seen)], seen);
-    const observed = await this.observe(this.task.asksToken);
+    const sighting = await this.lookForStart();
+    const { observed } = sighting;
     const [missing] = missingParts(needed, observed);
     if (missing !== undefined) {
       const { executable, checkpoint } = observed;
@@ -133,8 +140,7 @@ class Run {
         retryable: true,
       });
     }
-    this.demandPossible(observed);
-    return observed;
+    return this.judge(sighting);
   }
 
   /** What was proven ready a moment ago can be gone since: its supervisor was killed, or it died of its first request. */
@@ -150,9 +156,15 @@ class Run {
     });
   }
 
-  private observe(asksToken = false): Promise<Observed> {
+  private async lookForStart(): Promise<Sighting> {
+    const from = this.task.now();
+    const observed = await this.observe({ asksToken: this.task.asksToken, forStart: true });
+    return { observed, asked: { from, to: this.task.now() } };
+  }
+
+  private observe(wishes: Pick<LookFor, "asksToken" | "forStart"> = {}): Promise<Observed> {
     return look(this.task.agent, {
-      asksToken,
+      ...wishes,
       spec: this.task.spec,
       urn: this.task.urn,
       serverId: this.task.verb === "create" ? null : this.serverId,
@@ -252,35 +264,6 @@ class Run {
     };
   }
 
-  private refuseForeign(observed: Observed): void {
-    const owner = observed.server.owner;
-    // Its own too, where the connection broke after the confirmation.
-    if (owner?.confirmed !== true || owner.claimId === this.task.claimId) return;
-    if (this.task.verb === "update") {
-      const newer = takenOver(observed, this.task.claimId);
-      if (newer === null) return;
-      throw new VllmServerError({
-        code: "SERVER_REPLACED",
-        summary: `Cannot update ${this.serverName()}: ${newer}`,
-        change:
-          `take it out of one of the two states (\`pulumi state delete\`); to give it back to this one, ` +
-          `set "confirmed" to false in ${ownerFile(observed)} on the host and run \`pulumi up\` again`,
-        retryable: false,
-      });
-    }
-    throw new VllmServerError({
-      code: "OWNED_BY_ANOTHER",
-      summary:
-        `Cannot create ${this.serverName()}: the host already has this server (${owner.serverId}) of ${owner.project}/${owner.stack}, ` +
-        `created by ${owner.createdBy} at ${owner.createdAt}`,
-      change:
-        `destroy it from the stack that has it; to replace it in place, give the resource the option ` +
-        `deleteBeforeReplace; if the state that has it is lost, or \`host\` is another name of the same machine, ` +
-        `set "confirmed" to false in ${ownerFile(observed)} on the host and run \`pulumi up\` again: it takes the server over`,
-      retryable: false,
-    });
-  }
-
   private owner(): OwnerRecord {
     const { urn, createdBy, claimId, now } = this.task;
     const owner = { serverId: this.serverId, urn, ...parseUrn(urn), createdBy, claimId };
@@ -290,8 +273,4 @@ class Run {
   private serverName(): string {
     return `server "${parseUrn(this.task.urn).name}" on ${this.task.spec.host.host}`;
   }
-}
-
-function ownerFile(observed: Observed): string {
-  return `${observed.server.stateFolder ?? "its state folder"}/owner.json`;
 }

@@ -1,3 +1,4 @@
+import { layOutError } from "./core/error-layout";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
 import { redact } from "./core/redact";
 import { markedTexts } from "./core/secret-marks";
@@ -41,8 +42,8 @@ export function reportTo({ spec, urn, marked }: Declared): Report {
   };
 }
 
-/** Users get the message, redacted, and nothing else. */
+/** Users get the message, redacted, in the columns of a terminal, and nothing else. Redacted first: a secret may hold blanks. */
 export function presentable(error: unknown, { spec, urn, marked }: Declared): Error {
   const message = redact(spec, error instanceof Error ? error.message : String(error), marked);
-  return new HookError(`VllmServer ${parseUrn(urn).name}`, message, error);
+  return new HookError(`VllmServer ${parseUrn(urn).name}`, layOutError(message), error);
 }

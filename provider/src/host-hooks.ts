@@ -53,7 +53,7 @@ export async function update(id: string, olds: Wire, news: Wire): Promise<{ outs
   const { spec, urn, marked } = declared(news);
   // The same each time where none is recorded: an update that is cut off must know its own claim again.
   const claimId = claimOf(olds) ?? id.slice(-8);
-  const asksToken = olds["status"] === "unresponsive";
+  const asksToken = olds["status"] === "hung" || olds["status"] === "unresponsive";
   const resolvedRevision = keptRevision(modelOf(olds), spec.model, olds["modelRevision"]);
   const result = await convergeFor({
     spec,
@@ -173,7 +173,8 @@ export async function read(id: string, props: Wire): Promise<{ id: string; props
     };
     for (const one of drift) engineLog().warning(urn, driftLine(one));
     const { token } = observed.server.differences;
-    if (token?.outcome === "busy") engineLog().info(urn, `busy: ${redact(spec, token.detail ?? "", marked)}`);
+    if (token?.outcome === "busy" || token?.outcome === "unclear")
+      engineLog().info(urn, `${token.outcome}: ${redact(spec, token.detail ?? "", marked)}`);
     const news = recovery(observed, {
       restarts: Number(props["restarts"] ?? 0),
       bootId: textOf(props["bootId"]),

@@ -1,3 +1,4 @@
+import { activityWords } from "./core/activity";
 import type { VllmServerError } from "./core/errors";
 import { kvCacheDtypeOf } from "./core/kv-cache-granted";
 import { startProgress, type StartProgress } from "./core/log-phases";
@@ -59,6 +60,9 @@ export class LiveStart {
       case "waiting":
         this.report.progress(event.reason);
         return;
+      case "quiet":
+        this.report.progress(`${this.progress?.text ?? "starting"}, ${activityWords(event.activity)}`);
+        return;
       case "note":
         this.report.info(event.text);
         return;
@@ -72,6 +76,7 @@ export class LiveStart {
         return;
       case "hello":
       case "alive":
+      case "generation":
       case "result":
       case "error":
         return;
@@ -100,8 +105,9 @@ export class LiveStart {
   }): VllmServerError {
     return startFailure({
       server: facts.server,
-      outcome: outcomeOf(facts.wait),
+      outcome: outcomeOf(facts.wait, this.progress),
       log: this.log.text(),
+      kernel: "kernel" in facts.wait ? facts.wait.kernel : undefined,
       port: facts.port,
       vllmVersion: facts.vllmVersion,
       logCommand: facts.logPath === null ? null : logCommand(facts.host, facts.logPath),
@@ -116,19 +122,23 @@ export class LiveStart {
   }
 }
 
-function outcomeOf(wait: Exclude<WaitResult, { outcome: "ready" }>): FailedStart["outcome"] {
+function outcomeOf(
+  wait: Exclude<WaitResult, { outcome: "ready" }>,
+  progress: StartProgress | null,
+): FailedStart["outcome"] {
   switch (wait.outcome) {
     case "exited":
       return { kind: "exited", code: wait.code, signal: wait.signal };
     case "fatal":
       return { kind: "fatal", line: wait.line };
-    case "timeout":
-      return {
-        kind: "timeout",
-        waitedSeconds: wait.waitedSeconds,
-        lastLine: wait.lastLine,
-        unanswered: wait.unanswered,
-      };
+    case "timeout": {
+      const { outcome: kind, ...how } = wait;
+      return { kind, ...how, progress };
+    }
+    case "hung": {
+      const { outcome: kind, ...how } = wait;
+      return { kind, ...how, progress };
+    }
     case "port-lost": {
       const who =
         wait.winnerPid === null ? "a process that cannot be seen" : `process ${String(wait.winnerPid)}`;

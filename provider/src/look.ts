@@ -14,6 +14,8 @@ export interface LookFor {
   readonly serverId: string | null;
   /** Costs a request to a server that looks ready. A refresh always asks. */
   readonly asksToken?: boolean | undefined;
+  /** Costs a call of nvidia-smi more, and a look at the kernel's log. */
+  readonly forStart?: boolean | undefined;
   /** Texts that are secret because the program marked them so. */
   readonly marked?: readonly string[];
 }
@@ -24,7 +26,7 @@ export interface LookFor {
  */
 export async function look(
   agent: HostAgent,
-  { spec, urn, serverId, asksToken = false, marked = [] }: LookFor,
+  { spec, urn, serverId, asksToken = false, forStart = false, marked = [] }: LookFor,
   purpose: "change" | "refresh" = "change",
 ): Promise<Observed> {
   const query: ServerQuery = {
@@ -35,6 +37,7 @@ export async function look(
     listen: spec.listen,
     secretEnvironment: serverEnvironment(spec, { home: "" }).secretEnvironment,
     asksToken,
+    forStart,
   };
   const observation = await (purpose === "refresh" ? agent.refresh(query) : agent.observe(query));
   const own = observation.servers[observation.queryIndex];

@@ -40,6 +40,12 @@ class ActingCase(unittest.TestCase):
         self.executable.parent.mkdir()
         self.executable.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{SCRIPT.read_text()}")
         self.executable.chmod(0o700)
+        # What this host's kernel says is no matter of a test.
+        for reader in ("dmesg", "journalctl"):
+            path = self.executable.parent / reader
+            path.write_text("#!/bin/sh\nexit 1\n")
+            path.chmod(0o700)
+        self._set_environment("PATH", f"{self.executable.parent}:{os.environ['PATH']}")
         self.port = free_port()
         self.addCleanup(self._end_everything)
 
@@ -160,6 +166,8 @@ def wait_step(**changes: Any) -> dict[str, Any]:
         "fingerprint": None,
         "timeoutSeconds": 20,
         "fatalPatterns": [],
+        "stallSeconds": 0,
+        "idlePatterns": [],
         **changes,
     }
 

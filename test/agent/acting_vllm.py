@@ -2,14 +2,18 @@
 
 log: text printed at once            late_log: [[seconds, text], ...] printed after that long
 engine: {shm, ignores_term}          a child that outlives us, maps /dev/shm/<shm> and removes it on SIGTERM
+        {churns: true}               and goes on to give it another name, /dev/shm/<shm>-<number>
+tracked: true: makes shared memory that it does not map any more, and tells its name; Python's resource tracker knows of it
 mute: true: a POST is never answered
 listen: seconds until it listens     models, routes, fingerprint, probe_status, refuses_ids: what it answers then
+work: [kind, seconds]                what it does meanwhile: "read" a file, "grow" in memory, "spin"
 exit_after: seconds, exit_code       ignores_term: true
 """
 
 import http.server
 import json
 import mmap
+import multiprocessing.shared_memory
 import os
 import signal
 import sys
@@ -24,7 +28,7 @@ def say(text):
     os.write(1, text.encode())
 
 
-def engine(shm, ignores_term):
+def engine(shm, ignores_term, churns=False):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     path = "/dev/shm/" + shm
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -38,8 +42,19 @@ def engine(shm, ignores_term):
     if not ignores_term:
         signal.signal(signal.SIGTERM, leave)
     say("engine %d is up\n" % os.getpid())
+    number = 0
     while kept is not None:
-        time.sleep(0.05)
+        if not churns:
+            time.sleep(0.05)
+            continue
+        number += 1
+        following = "/dev/shm/%s-%d" % (shm, number)
+        descriptor = os.open(following, os.O_RDWR | os.O_CREAT, 0o600)
+        os.ftruncate(descriptor, 4096)
+        kept = mmap.mmap(descriptor, 4096)
+        os.close(descriptor)
+        os.unlink(path)
+        path = following
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -86,13 +101,33 @@ def listen(seconds):
     http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 
+def work(kind, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if kind == "read":
+            with open(__file__, "rb") as file:
+                for _ in range(64):
+                    file.seek(0)
+                    file.read(4096)
+            time.sleep(0.02)
+        if kind == "grow":
+            mmap.mmap(-1, 1 << 21).write(b"x" * (1 << 21))
+            time.sleep(0.02)
+
+
 def main():
     signal.signal(signal.SIGTERM, signal.SIG_IGN if ACT.get("ignores_term") else lambda *_: os._exit(0))
     say(ACT.get("log", ""))
+    if ACT.get("tracked"):
+        memory = multiprocessing.shared_memory.SharedMemory(create=True, size=4096)
+        memory.close()
+        say("tracked %s\n" % memory.name)
     if "engine" in ACT and os.fork() == 0:
-        engine(ACT["engine"]["shm"], ACT["engine"].get("ignores_term", False))
+        engine(**{"ignores_term": False, **ACT["engine"]})
     if "listen" in ACT:
         threading.Thread(target=listen, args=(ACT["listen"],), daemon=True).start()
+    if "work" in ACT:
+        threading.Thread(target=work, args=ACT["work"], daemon=True).start()
     for seconds, text in ACT.get("late_log", []):
         time.sleep(seconds)
         say(text)

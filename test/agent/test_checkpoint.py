@@ -31,8 +31,22 @@ class CheckpointTest(HostCase):
                 "files": {"config.json": text, "hf_quant_config.json": None},
                 "weightFiles": 2,
                 "weightBytes": 15,
+                "loadedBytes": 15,
             },
         )
+
+    def test_only_the_files_that_are_loaded_are_counted_as_loaded(self):
+        def loaded(*names: str) -> object:
+            for path in self.model.iterdir():
+                path.unlink()
+            for name in names:
+                (self.model / name).write_bytes(b"x" * 7)
+            return checkpoint.look("~/model")["loadedBytes"]
+
+        self.assertEqual(loaded("model-1-of-2.safetensors", "model-2-of-2.safetensors"), 14)
+        self.assertEqual(loaded("model-1-of-1.safetensors", "consolidated.safetensors", "old.bin"), 7)
+        self.assertEqual(loaded("consolidated-1.safetensors", "consolidated-2.safetensors"), 14)
+        self.assertIsNone(loaded("pytorch_model.bin"))
 
     def test_links_stay_in_the_path(self):
         (self.home / "link").symlink_to(self.model)

@@ -4,7 +4,7 @@ import unittest
 
 from agent import crash_loop, crashes, log_bound, paths
 
-from .observing import ID, ObservedCase
+from .observing import ID, READY, ObservedCase
 
 WINDOW = 600
 
@@ -93,6 +93,18 @@ class CrashesTest(ObservedCase):
             ],
         )
         self.assertEqual([], self.gave_up(ended(1, 0), ended(2, 1), state="stopped")["crashes"])
+
+    def test_one_that_came_back_by_itself_tells_a_refresh_why_it_had_died(self):
+        self.server()
+        self.supervised()
+        self.log(2, b"why\n")
+        self.run.update(exits=[ended(1, 0), ended(2, 10)], generation=3)
+        ready = {**READY, "generation": 3, "probe": "health"}
+        self.record(ID, launch=self.launch(), run=self.run, ready=ready)
+        seen = self.observe(asksToken=True)["server"]
+        self.assertEqual("ready", seen["status"])
+        self.assertEqual([{"exit": ended(2, 10), "log": [{"first": 1, "lines": ["why"]}]}], seen["crashes"])
+        self.assertEqual([], self.observe()["server"]["crashes"], "nobody else pays for it")
 
     def test_a_log_that_is_gone_is_said_to_be(self):
         self.assertEqual([None], [one["log"] for one in self.gave_up(ended(1, 0))["crashes"]])

@@ -12,7 +12,7 @@ from .bed import OWNER, SUPERVISOR, HostCase, identity
 # Answers by query; every unknown field is refused the way the real one does.
 SMI = """#!/bin/sh
 case "$1" in
-  *compute_cap*) [ -n "$OLD_DRIVER" ] && echo 'Field "compute_cap" is not a valid field' && exit 2 ;;
+  *compute_cap*) [ -n "$OLD_DRIVER" ] && echo 'Field "compute_cap" is not a valid field to query.' && exit 2 ;;
 esac
 case "$1" in
   --query-gpu=index,*) cat "$HOME/gpus.csv"; exit ${CODE:-0} ;;

@@ -10,7 +10,13 @@ from agent import last_good, paths, records, registry
 from test.agent.acting import ApplyCase, wait_step
 
 STOP = {"kind": "stop", "drainSeconds": 1, "killAfterSeconds": 5, "gpuFreeSeconds": 0}
-RETURN = {"kind": "return", "timeoutSeconds": 20, "fatalPatterns": []}
+RETURN = {
+    "kind": "return",
+    "timeoutSeconds": 20,
+    "fatalPatterns": [],
+    "stallSeconds": 0,
+    "idlePatterns": [],
+}
 
 
 class LastGoodTest(ApplyCase):

@@ -149,6 +149,7 @@ class ObserveTest(ObservedCase):
                 "ready": ready,
                 "lastExit": self.run["exits"][0],
                 "crashes": [],
+                "illness": None,
                 "restarts": 2,
                 "secretsMatch": True,
                 "modelPathIntact": True,

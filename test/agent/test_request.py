@@ -41,7 +41,7 @@ class RequestTest(HostCase):
             ({**OBSERVE, "protocol": 2}, "protocol 2, need 1"),
             ({**OBSERVE, "deadlineSeconds": 0}, "deadlineSeconds 0, need seconds above 0"),
             ({**OBSERVE, "deadlineSeconds": True}, "deadlineSeconds True, need seconds above 0"),
-            ({**OBSERVE, "op": "rm"}, "op 'rm', need observe, apply or flags"),
+            ({**OBSERVE, "op": "rm"}, "op 'rm', need observe, apply, flags, survey or logs"),
         ]
         for request, found in cases:
             with self.subTest(found=found):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import unittest
 from pathlib import Path
@@ -76,6 +77,32 @@ class StopTest(ActingCase):
         kill(run_record.living(self.run_json(), "leader"))
         self.assertEqual([self.shm], self.stop()["removedShm"])
         self.assert_nothing_left()
+
+    def test_what_is_made_until_the_last_moment_is_removed(self) -> None:
+        def made() -> list[Path]:
+            return list(Path("/dev/shm").glob(f"{self.shm}-*"))
+
+        self.addCleanup(lambda: [path.unlink() for path in made()])
+        for kills_supervisor in (False, True):
+            self.start({"engine": {"shm": self.shm, "churns": True}})
+            self.until(made)
+            if kills_supervisor:
+                kill(run_record.living(self.run_json(), "supervisor"))
+            self.stop()
+            self.assertEqual([], made())
+            self.assert_nothing_left()
+
+    def test_what_no_process_maps_is_removed_by_the_tracker_of_those_that_made_it(self) -> None:
+        for kills_supervisor in (False, True):
+            self.start({"tracked": True})
+            generation = self.run_json()["generation"]
+            [name] = self.until(lambda g=generation: re.findall(r"tracked /?(psm_\w+)", self.log(g)))
+            self.assertTrue(os.path.exists(f"/dev/shm/{name}"))
+            if kills_supervisor:
+                kill(run_record.living(self.run_json(), "supervisor"))
+            self.stop()
+            self.assertFalse(os.path.exists(f"/dev/shm/{name}"))
+            self.assert_nothing_left()
 
     def test_a_stopped_supervisor_does_not_hold_up_the_stop(self) -> None:
         self.start({})

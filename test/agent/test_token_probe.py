@@ -57,7 +57,7 @@ class Served:
         self.server.server_close()
 
 
-def counting(start=1.0, step=0.0, running=0):
+def counting(start=1.0, step=0.0, running=0, waiting=0):
     """/metrics of an engine that makes `step` tokens between two looks."""
     tokens = [start]
 
@@ -65,6 +65,7 @@ def counting(start=1.0, step=0.0, running=0):
         told = (
             f'vllm:generation_tokens_total{{engine="0"}} {tokens[0]}\n'
             f'vllm:num_requests_running{{engine="0"}} {running}\n'
+            f'vllm:num_requests_waiting{{engine="0"}} {waiting}\n'
         )
         tokens[0] += step
         return told
@@ -136,8 +137,8 @@ class TokenProbeTest(HostCase):
     def test_no_answer_in_time_from_a_server_at_work_is_busy(self):
         self.assertEqual(self.outcome(lambda _: None, counting(step=1.0)), "busy")
 
-    def test_no_answer_from_a_server_that_does_not_say_whether_it_works_is_busy(self):
-        self.assertEqual(self.outcome(lambda _: None, silent), "busy")
+    def test_no_answer_from_a_server_that_does_not_say_whether_it_works_is_unclear(self):
+        self.assertEqual(self.outcome(lambda _: None, silent), "unclear")
 
     def test_a_long_step_of_a_server_with_requests_is_waited_for(self):
         began = time.monotonic()
@@ -150,7 +151,9 @@ class TokenProbeTest(HostCase):
         self.assertEqual(self.outcome(lambda _: None, metrics), "busy")
 
     def test_requests_that_hang_with_ours_are_no_work(self):
-        self.assertEqual(self.outcome(lambda _: None, counting(running=3)), "unanswered")
+        told = self.ask(lambda _: None, counting(running=3, waiting=20))
+        self.assertEqual(told["outcome"], "unanswered")
+        self.assertRegex(told["detail"], r"; meanwhile it worked for nobody \(3 running, 20 waiting\)$")
 
     def test_too_many_requests_is_busy_where_it_works(self):
         for status in (429, 503):

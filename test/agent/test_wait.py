@@ -123,6 +123,8 @@ class FailureTest(ActingCase):
         self.start({"log": "loading\n"})
         result = self.wait(timeoutSeconds=0.5)
         self.assertTrue(0.5 <= result.pop("waitedSeconds") < 3)
+        activity = result.pop("activity")
+        self.assertEqual((0.0, 0.0), (activity["spinningSeconds"], activity["cpuCores"]))
         self.assertEqual({"outcome": "timeout", "lastLine": "loading", "unanswered": None}, result)
 
     def test_the_timeout_tells_what_a_healthy_server_does_not_answer(self) -> None:

@@ -225,7 +225,7 @@ const ROWS: readonly (readonly [string, Name, readonly string[], RegExp, typeof 
     "a server that is healthy and answers no token",
     "hung",
     ["status"],
-    /^restart: status: it answers no token: .*timed out; meanwhile it worked for nobody; down/,
+    /^restart: status: it hangs: it answers no token while \/health is 200 \(.*timed out; meanwhile it worked for nobody\); down/,
     ANEW,
   ],
 ];

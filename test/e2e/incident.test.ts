@@ -7,6 +7,18 @@ import { freePort } from "../support/free-port";
 
 /** The incident the product exists for, told by the real CLI over the real sshd; vLLM and the eight GPUs are the stand-in's. */
 
+/** On a terminal of 80 columns. */
+const FAILURE = `        * Cannot start server "kimi" on 127.0.0.1: the attention backend of
+          this vLLM does not take the KV cache dtype that was asked for (by
+          kvCacheDtype or by the checkpoint)
+      proof:  NotImplementedError: TritonMLA V1 with FP8 KV cache not yet
+              supported   (worker N, log line N)
+      change: kvCacheDtype: "bfloat16" (--kv-cache-dtype bfloat16; it also nulls
+              kv_cache_quant_algo and kv_cache_scheme of the checkpoint), or
+              vllm.version newer (for MLA 0.18 or later)
+      log:    ssh ...
+      a retry will not help`;
+
 let bed: GpuHost;
 let checkpoint: string;
 let port: number;
@@ -46,6 +58,11 @@ describe("the incident", () => {
     expect(up.stdout).toMatch(/proof: .*NotImplementedError: .*FP8 KV cache/);
     expect(up.stdout).toContain('change: kvCacheDtype: "bfloat16"');
     expect(up.stdout).toContain("a retry will not help");
+    const error =
+      /^ {4}\t\* Cannot start.*(?:\n.*\S.*)*/m.exec(up.printed)?.[0].replaceAll("\t", "    ") ?? "";
+    expect(
+      error.replace(/worker \d, log line \d+/, "worker N, log line N").replace(/ssh .*/, "ssh ..."),
+    ).toBe(FAILURE);
     expect(bed.processes()).toEqual([]);
     expect(bed.gpuMemoryMib()).toEqual(Array(8).fill(bed.idleMib));
   });

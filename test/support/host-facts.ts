@@ -1,6 +1,7 @@
 import type { Desired } from "../../provider/src/core/desired";
 import type { GpuSeen, Observed, OwnerRecord, ServerSeen } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES } from "../../provider/src/core/observed-differences";
+import type { GpuCondition } from "../../provider/src/core/observed-gpu";
 import type { HubModel, Spec, VllmEnvironment } from "../../provider/src/core/spec";
 import type { Launch } from "../../provider/src/core/step";
 
@@ -47,7 +48,7 @@ export function spec(parts: Partial<Spec> = {}): Spec {
       logs: { keep: 5, maxBytes: 104_857_600 },
     },
     readiness: { probe: "auto" },
-    timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
+    timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stall: 900, stop: 120 },
     update: { returnToLastGood: true },
     onDelete: { unreachableHost: "fail", model: "keep" },
     ...parts,
@@ -105,9 +106,21 @@ export function gpu(index: number, parts: Partial<GpuSeen> = {}): GpuSeen {
     driverVersion: "580.95.05",
     processes: [],
     reservedBy: null,
+    condition: null,
     ...parts,
   };
 }
+
+/** A GPU without a fault, in the modes it comes in. */
+export const soundCondition: GpuCondition = {
+  pciBusId: "0000:41:00",
+  isPersistent: true,
+  computeMode: "Default",
+  isMig: false,
+  uncorrectedErrors: 0,
+  isRepairPending: false,
+  hasRepairFailed: false,
+};
 
 export const absentServer: ServerSeen = {
   status: "absent",
@@ -122,6 +135,7 @@ export const absentServer: ServerSeen = {
   ready: null,
   lastExit: null,
   crashes: [],
+  illness: null,
   restarts: 0,
   processes: [],
   secretsMatch: null,
@@ -175,6 +189,20 @@ export function runningServer(desired: Desired, parts: Partial<ServerSeen> = {})
   };
 }
 
+/** Of an earlier agent, which told nothing of them. */
+const untoldFacts = {
+  shmTotalBytes: null,
+  memoryTotalBytes: null,
+  memoryAvailableBytes: null,
+  processors: null,
+  openFilesSoft: null,
+  openFilesHard: null,
+  lockedMemoryBytes: null,
+  clockSeconds: null,
+  lingers: null,
+  xids: null,
+};
+
 export function observed(parts: Partial<Observed> = {}): Observed {
   return {
     host: {
@@ -187,6 +215,7 @@ export function observed(parts: Partial<Observed> = {}): Observed {
       pythonVersion: "3.11.2",
       diskFreeBytes: 1e12,
       shmFreeBytes: 1e11,
+      ...untoldFacts,
     },
     gpus: [gpu(0), gpu(1)],
     gpuError: null,

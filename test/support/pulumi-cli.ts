@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
+import { joinedErrors } from "./joined-errors.ts";
 import { killQuietly, processesIn } from "./process-tree.ts";
 import { readEvents, type PulumiEvent } from "./pulumi-events.ts";
 
@@ -29,7 +30,10 @@ export interface ProjectOptions {
 export interface PulumiResult {
   /** null: ended by a signal. */
   readonly code: number | null;
+  /** Errors with each part on one line again. */
   readonly stdout: string;
+  /** As it came. */
+  readonly printed: string;
   readonly stderr: string;
   /** [] for verbs that have no event log. */
   readonly events: readonly PulumiEvent[];
@@ -162,9 +166,10 @@ export class PulumiProject {
     if (pid === undefined) throw new Error(`Cannot start ${this.#pulumi}`);
     const code = new Promise<number | null>((resolve) => child.once("exit", resolve));
     const finish = async (): Promise<PulumiResult> => {
-      const [exit, stdout, stderr] = await Promise.all([code, text(child.stdout), text(child.stderr)]);
+      const [exit, printed, stderr] = await Promise.all([code, text(child.stdout), text(child.stderr)]);
       const events = hasEvents ? await readEvents(eventLog) : [];
-      return { code: exit, stdout, stderr, events, seconds: (Date.now() - begin) / 1000 };
+      const stdout = joinedErrors(printed);
+      return { code: exit, stdout, printed, stderr, events, seconds: (Date.now() - begin) / 1000 };
     };
     return { pid, output: child.stdout, result: finish(), kill: (signal) => void child.kill(signal) };
   }

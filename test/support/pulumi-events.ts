@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { joinedError } from "./joined-errors.ts";
 
 /** One line of Pulumi's event log; only what tests look at. Source: pulumi 3.276 sdk/go/common/apitype/events.go. */
 export interface PulumiEvent {
@@ -29,7 +30,7 @@ export interface StepMetadata {
 }
 
 /**
- * Without debug messages: the event log has them always, and @pulumi/pulumi writes inputs into them as they are.
+ * Errors have each part on one line again. Without debug messages: the event log has them always, and @pulumi/pulumi writes inputs into them as they are.
  * A killed CLI may have left half a line.
  */
 export async function readEvents(path: string): Promise<readonly PulumiEvent[]> {
@@ -37,7 +38,10 @@ export async function readEvents(path: string): Promise<readonly PulumiEvent[]> 
   return lines.flatMap((line) => {
     try {
       const event: PulumiEvent = JSON.parse(line);
-      return event.diagnosticEvent?.severity === "debug" ? [] : [event];
+      const said = event.diagnosticEvent;
+      if (said?.severity === "debug") return [];
+      if (said?.severity !== "error") return [event];
+      return [{ ...event, diagnosticEvent: { ...said, message: joinedError(said.message) } }];
     } catch {
       return [];
     }

@@ -1,3 +1,4 @@
+import { VllmServerError } from "../../provider/src/core/errors";
 import type { Observed, ReadyRecord, ServerSeen } from "../../provider/src/core/observed";
 import type { FetchStep, Launch, ReturnStep, Step } from "../../provider/src/core/step";
 import type { HostAgent } from "../../provider/src/remote/host-agent";
@@ -55,6 +56,7 @@ export class ToldHost implements HostAgent {
   #lacks: readonly string[] = [];
   #provided: ("install" | "fetch")[] = [];
   #isLosing = false;
+  #isMute = false;
   #arriving: number[] = [];
   #forgetting = { freedBytes: 0, kept: [] as string[] };
   #failures: { readonly error: Error; readonly at: Step["kind"] | null }[] = [];
@@ -86,6 +88,12 @@ export class ToldHost implements HostAgent {
   /** The next starts say this beside. */
   noting(...notes: readonly string[]): this {
     this.#notes = notes;
+    return this;
+  }
+
+  /** Its vLLM does not tell what it knows. */
+  mute(): this {
+    this.#isMute = true;
     return this;
   }
 
@@ -146,6 +154,10 @@ export class ToldHost implements HostAgent {
 
   flags(): Promise<FlagsResult> {
     this.calls.push("flags");
+    if (this.#isMute)
+      return Promise.reject(
+        new VllmServerError({ code: "VLLM_NOT_FOUND", summary: "Cannot ask vLLM", retryable: false }),
+      );
     return Promise.resolve({ version: "0.31.0", flags: ["host", "port", "served-model-name"] });
   }
 
@@ -209,6 +221,8 @@ export class ToldHost implements HostAgent {
         ...wait,
         timeoutSeconds: step.timeoutSeconds,
         fatalPatterns: step.fatalPatterns,
+        stallSeconds: step.stallSeconds,
+        idlePatterns: step.idlePatterns,
         kvCacheDtypes: null,
         kvCacheAuto: null,
       },

@@ -63,7 +63,8 @@ describe("desiredState", () => {
   });
 
   it("warns of overrides that Mistral's own config can outdo", () => {
-    const told = (parts: Partial<Spec>): readonly string[] => desired(parts).warnings;
+    const told = (parts: Partial<Spec>): readonly string[] =>
+      desired(parts).warnings.map(({ summary }) => summary);
     const [engine, configOverrides] = [{ configFormat: "mistral" }, { rope_theta: 10000 }];
     expect(told({ engine, configOverrides })).toEqual([expect.stringContaining("reads params.json first")]);
     expect([told({ engine }), told({ configOverrides })]).toEqual([[], []]);
@@ -126,7 +127,7 @@ describe("desiredState", () => {
     const executable = { found: true, path: "/v", version } as const;
     const found = desired(parts, { ...fp8, executable });
     const passed = /^kv-cache-dtype: "(.*)"$/m.exec(found.launch.configYaml)?.[1] ?? null;
-    expect([passed, found.warnings]).toEqual([flag, warnings]);
+    expect([passed, found.warnings.map(({ summary }) => summary)]).toEqual([flag, warnings]);
   });
 
   it("names a file of the checkpoint that is no JSON, and the input that chose it", () => {
@@ -150,7 +151,7 @@ describe("desiredState", () => {
   });
 
   it.each<[string, Partial<Spec>]>([
-    ["timeouts", { timeouts: { connect: 1, install: 4, download: 5, ready: 2, stop: 3 } }],
+    ["timeouts", { timeouts: { connect: 1, install: 4, download: 5, ready: 2, stall: 6, stop: 3 } }],
     ["readiness", { readiness: { probe: "chat" } }],
     [
       "how the process is looked after",

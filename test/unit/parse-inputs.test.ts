@@ -42,6 +42,13 @@ describe("inputs to spec", () => {
     });
   });
 
+  it("takes 0 for no limit where nothing else would be one", () => {
+    const { timeouts } = spec();
+    expect(parseInputs({ ...least, timeouts: { stall: 0 } })).toMatchObject({
+      spec: { timeouts: { ...timeouts, stall: 0 } },
+    });
+  });
+
   it("derives the GPU count from the parallel sizes", () => {
     const engine = { tensorParallelSize: 4, dataParallelSize: 2 };
     expect(parseInputs({ ...least, engine })).toMatchObject({
@@ -165,6 +172,7 @@ describe("problems", () => {
     [{ listen: { address: "0.0.0.0" } }, "listen.address"],
     [{ readiness: { probe: "ping" } }, "readiness.probe"],
     [{ timeouts: { ready: 0 } }, "timeouts.ready"],
+    [{ timeouts: { stall: -1 } }, "timeouts.stall"],
     [{ service: { restart: { max: -1 } } }, "service.restart.max"],
     [{ service: { manager: "openrc" } }, "service.manager"],
     [{ service: { startOnBoot: "true" } }, "service.startOnBoot"],

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Desired } from "../../provider/src/core/desired";
 import { serverSeenSchema, type ServerSeen, type ServerStatus } from "../../provider/src/core/observed";
 import { NO_DIFFERENCES, type Differences } from "../../provider/src/core/observed-differences";
+import { idlePatterns } from "../../provider/src/core/idle-lines";
 import { plan } from "../../provider/src/core/plan";
 import { allParts, provision } from "../../provider/src/core/provision";
 import type { ManagerKind, ManagerWish } from "../../provider/src/core/spec";
@@ -43,6 +44,8 @@ const wait: WaitStep = {
   fingerprint: "f00d",
   timeoutSeconds: 3600,
   fatalPatterns: ["boom"],
+  stallSeconds: 900,
+  idlePatterns: idlePatterns(),
   kvCacheDtypes: null,
   kvCacheAuto: null,
 };
@@ -57,6 +60,14 @@ describe("plan", () => {
 
   it("does nothing where the declared server answers", () => {
     expect(planFor(plain, { server: runningServer(plain) })).toEqual([]);
+  });
+
+  it.each([
+    { engine: { distributedExecutorBackend: "ray" } },
+    { extraArgs: { "data-parallel-backend": "ray" } },
+  ])("sets no bound for a hang where Ray's processes do the work: %j", (parts) => {
+    const steps = plan(spec(parts), plain, observed({}), unconfirmed, ["boom"]);
+    expect(steps.at(-1)).toEqual({ ...wait, stallSeconds: 0 });
   });
 
   it("only waits for a declared server that is still starting, so that a cut start is taken up again", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyLimit } from "../../provider/src/core/apply-limit";
 import type { Observed } from "../../provider/src/core/observed";
-import { preflight } from "../../provider/src/core/preflight";
+import { preflight, refusal } from "../../provider/src/core/preflight";
 import { allParts, missingParts, provision } from "../../provider/src/core/provision";
 import { environment, gpu, hubModel, observed, owner, spec } from "../support/host-facts";
 
@@ -89,23 +89,25 @@ describe("what a start is made of", () => {
 
 describe("before anything is there", () => {
   it("what is ours to bring there is no reason against a start, what is the user's is one", () => {
-    expect(preflight(ours, observed(nothing), "x")).toBeNull();
-    const codes = [spec({ model: ours.model }), spec({ vllm: ours.vllm })].map(
-      (declared) => preflight(declared, observed(nothing), "x")?.code,
+    expect(preflight(ours, observed(nothing))).toEqual([]);
+    const codes = [spec({ model: ours.model }), spec({ vllm: ours.vllm })].map((declared) =>
+      preflight(declared, observed(nothing)).map(({ code }) => code),
     );
-    expect(codes).toEqual(["VLLM_NOT_FOUND", "CHECKPOINT_NOT_FOUND"]);
+    expect(codes).toEqual([["VLLM_NOT_FOUND"], ["CHECKPOINT_NOT_FOUND"]]);
   });
 
   it("ports and GPUs are looked at: nobody downloads for an hour to hear that they are taken", () => {
     const taken = { ...nothing, gpus: [gpu(0, { memoryUsedMib: 90_000 })] };
-    expect(preflight(ours, observed(taken), "x")?.code).toBe("GPUS_NOT_FREE");
+    expect(preflight(ours, observed(taken)).map(({ code }) => code)).toEqual(["GPUS_NOT_FREE"]);
     const cpu = { ...ours, vllm: environment({ torchBackend: "cpu" }) };
-    expect(preflight(cpu, observed(taken), "x")).toBeNull();
+    expect(preflight(cpu, observed(taken))).toEqual([]);
   });
 
   it("a download without weights names the selection", () => {
     const checkpoint = { found: true, path: "/s", files: {}, weightFiles: 0, weightBytes: 0 } as const;
-    expect(preflight(spec({ model: hubModel() }), observed({ checkpoint }), "x")?.details).toMatchObject({
+    expect(
+      refusal("x", preflight(spec({ model: hubModel() }), observed({ checkpoint })))?.details,
+    ).toMatchObject({
       code: "CHECKPOINT_NOT_FOUND",
       path: "model.repo",
       change: "model.include, or another model.repo   (one with weights that vLLM loads)",

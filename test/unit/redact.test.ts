@@ -35,6 +35,23 @@ describe("redaction", () => {
     );
   });
 
+  it("leaves settings readable without which no log is, and no variable whose name speaks of a secret", () => {
+    const environment = {
+      ...{ VLLM_ATTENTION_BACKEND: "FLASHINFER", VLLM_CPU_KVCACHE_SPACE: "4000", MAX_JOBS: "160000" },
+      ...{
+        VLLM_API_KEY: "OPENSESAME",
+        DB_PASSWORD: "123456",
+        VLLM_PORT: "tcp://10.0.0.1:8",
+        OTHER: "BACKENDS",
+      },
+    };
+    const text = Object.values(environment).join(" ");
+    expect(redact(spec({ environment }), text)).toBe(
+      "FLASHINFER 4000 160000 [secret] [secret] [secret] [secret]",
+    );
+    expect(redact(spec({ apiKey: "123456" }), "123456")).toBe("[secret]");
+  });
+
   it("leaves short values and plain words readable", () => {
     expect(redact(full, "abc true -----BEGIN OPENSSH PRIVATE KEY-----")).toBe(
       "abc true -----BEGIN OPENSSH PRIVATE KEY-----",

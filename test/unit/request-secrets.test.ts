@@ -16,6 +16,8 @@ const wait: Step = {
   fingerprint: null,
   timeoutSeconds: 1,
   fatalPatterns: [],
+  stallSeconds: 0,
+  idlePatterns: [],
   kvCacheDtypes: null,
   kvCacheAuto: null,
 };

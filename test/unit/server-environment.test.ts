@@ -6,7 +6,7 @@ it("the process gets what its log and its caches need; what the user gave stays 
   const declared = spec({
     apiKey: "k",
     environment: { A: "1" },
-    timeouts: { connect: 1, install: 1, download: 1, ready: 90.5, stop: 1 },
+    timeouts: { connect: 1, install: 1, download: 1, ready: 90.5, stall: 1, stop: 1 },
   });
   expect(serverEnvironment(declared, { home: "/home/u" })).toEqual({
     environment: {

@@ -4,6 +4,7 @@ import {
   askedFlags,
   flagRowsFor,
   flagTableFor,
+  deprecatedFlags,
   unknownFlags,
   unsuitableValues,
 } from "../../provider/src/core/vllm-flags";
@@ -107,6 +108,26 @@ describe("flags that the installed vLLM does not know", () => {
         note: "this version has no flag of a similar name",
       },
     ]);
+  });
+
+  it("that still work and go away are told as such, from the version on that says so", () => {
+    const old = spec({ extraArgs: { "log-config-file": "/l.json", "disable-cascade-attn": true } });
+    const names = new Set(["log-config-file", "disable-cascade-attn"]);
+    expect(deprecatedFlags(old, "0.32.0", names)).toEqual([
+      {
+        path: 'extraArgs["log-config-file"]',
+        flag: "log-config-file",
+        note: 'gone in vLLM 0.33; use extraArgs["logging-config"] { pylogging_config_file }',
+      },
+      {
+        path: 'extraArgs["disable-cascade-attn"]',
+        flag: "disable-cascade-attn",
+        note: "without effect, gone in vLLM 0.33; leave it out",
+      },
+    ]);
+    expect(deprecatedFlags(old, "0.31.9", names)).toEqual([]);
+    expect(deprecatedFlags(old, null, names)).toEqual([]);
+    expect(deprecatedFlags(old, "0.33.0", new Set())).toEqual([]);
   });
 
   it("can be only the negative form, where the version tells its negative forms", () => {

@@ -1,5 +1,5 @@
 import { diagnose, type Diagnosis } from "./diagnose";
-import type { CrashSeen, ExitSeen, Observed, ServerSeen } from "./observed";
+import type { CrashSeen, ExitSeen, LogExcerpt, Observed, ServerSeen } from "./observed";
 import { proofText } from "./proof-text";
 import { redact } from "./redact";
 import type { Spec } from "./spec";
@@ -33,11 +33,11 @@ export function times(restarts: number): string {
 /** @param marked values that are secret because the program says so */
 export function withoutSecrets(server: ServerSeen, spec: Spec, marked: readonly string[]): ServerSeen {
   const clean = (line: string): string => redact(spec, line, marked);
-  const crashes = server.crashes.map(({ exit, log }) => ({
-    exit,
-    log: log?.map(({ first, lines }) => ({ first, lines: lines.map(clean) })) ?? null,
-  }));
-  return { ...server, crashes };
+  const cleaned = (log: LogExcerpt | null): LogExcerpt | null =>
+    log?.map(({ first, lines }) => ({ first, lines: lines.map(clean) })) ?? null;
+  const crashes = server.crashes.map(({ exit, log }) => ({ exit, log: cleaned(log) }));
+  const { illness } = server;
+  return { ...server, crashes, illness: illness === null ? null : { ...illness, log: cleaned(illness.log) } };
 }
 
 interface Cause {
@@ -46,20 +46,34 @@ interface Cause {
   readonly words: string;
 }
 
-function causeOf({ exit, log }: CrashSeen, { executable }: Observed): Cause {
+/** What the log of a server that still runs says of a failure; null: nothing. */
+export function logCause(log: LogExcerpt, observed: Observed): string | null {
+  return diagnosed(log, { code: null, signal: null }, observed)?.words ?? null;
+}
+
+function causeOf({ exit, log }: CrashSeen, observed: Observed): Cause {
   if (log === null) return { summary: null, words: "its log is not there any more" };
+  return diagnosed(log, exit, observed) ?? { summary: null, words: "its log tells of no failure" };
+}
+
+/** null: it tells of no failure. */
+function diagnosed(
+  log: LogExcerpt,
+  { code, signal }: Pick<ExitSeen, "code" | "signal">,
+  { executable }: Observed,
+): Cause | null {
   const diagnosis = diagnose({
     log: log.flatMap(({ lines }) => lines).join("\n"),
-    exitCode: exit.code,
-    signal: exit.signal,
+    exitCode: code,
+    signal,
     vllmVersion: executable?.found === true ? executable.version : null,
   });
-  if (diagnosis.cause === "NO_FAILURE") return { summary: null, words: "its log tells of no failure" };
+  if (diagnosis.cause === "NO_FAILURE") return null;
   const change = diagnosis.change === null ? "" : `, change: ${diagnosis.change}`;
   return { summary: diagnosis.summary, words: `${diagnosis.summary}${proofWords(diagnosis, log)}${change}` };
 }
 
-function proofWords({ summary, evidence, logLine }: Diagnosis, log: NonNullable<CrashSeen["log"]>): string {
+function proofWords({ summary, evidence, logLine }: Diagnosis, log: LogExcerpt): string {
   if (evidence === null || logLine === null) return "";
   const text = proofText(evidence);
   const place = `log line ${String(lineNumber(log, logLine))}`;
@@ -67,7 +81,7 @@ function proofWords({ summary, evidence, logLine }: Diagnosis, log: NonNullable<
 }
 
 /** @param line counted from 1 through the stretches as if nothing stood between them */
-function lineNumber(log: NonNullable<CrashSeen["log"]>, line: number): number {
+function lineNumber(log: LogExcerpt, line: number): number {
   let before = 0;
   for (const { first, lines } of log) {
     if (line <= before + lines.length) return first + line - before - 1;

@@ -1,12 +1,15 @@
-import { patchCheckpoint, type PatchResult } from "./config-patch";
+import { patchOf } from "./checkpoint-patch";
+import type { PatchResult } from "./config-patch";
 import { servedModelNames } from "./derived-outputs";
+import { desiredWarnings } from "./desired-warnings";
 import { VllmServerError } from "./errors";
+import type { Remark } from "./finding";
 import { fingerprintOf, overlayName } from "./identity";
 import type { JsonObject } from "./json";
-import { chooseKvCacheFlag, type KvCacheFlag } from "./kv-cache-flag";
+import { chooseKvCacheFlag } from "./kv-cache-flag";
 import { autoInLayers } from "./kv-cache-granted";
-import { type KvCacheWish, situationOf } from "./kv-cache-situation";
-import { attentionKindOf, dtypeOfArgument, modelDtypeOf } from "./model-config";
+import { situationOf } from "./kv-cache-situation";
+import { kvCacheWishOf } from "./kv-cache-wish";
 import { checkpointWish, modelLabel, modelPlace } from "./model-source";
 import type { Observed } from "./observed";
 import type { Spec } from "./spec";
@@ -19,7 +22,7 @@ export interface Desired {
   readonly launch: Launch;
   /** null: the checkpoint is served as it is. */
   readonly overlay: OverlayStep | null;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Remark[];
   /** The type that attention layers take where vLLM says "auto"; null: the model's own. */
   readonly kvCacheAuto: string | null;
 }
@@ -28,7 +31,7 @@ export interface Desired {
 const DRAIN_SECONDS = 20;
 
 /**
- * Spec + host facts -> what should run. Pure; the host must have been seen with executable and checkpoint (preflight.ts checks).
+ * Spec + host facts -> what should run. Pure; the host must have been seen with executable and checkpoint (preflight/ checks).
  * Fails with CONFIG_PATCH_REJECTED.
  */
 export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, urn: string): Desired {
@@ -43,16 +46,7 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
     overlay === null ? checkpoint.path : `${observed.host.stateRoot}/overlays/${overlay.name}`;
   // As vLLM will read it: configOverrides can say another dtype.
   const files = { ...checkpoint.files, ...patch.files };
-  const configText = files["config.json"] ?? null;
-  const kvWish: KvCacheWish = {
-    wish: spec.kvCacheDtype,
-    vllmVersion: executable.version,
-    modelDtype: modelDtypeOf(configText),
-    attentionKind: attentionKindOf(configText),
-    dtypeArgument: dtypeArgument(spec),
-    files,
-    computeCapabilities: observed.gpus?.map((gpu) => gpu.computeCapability) ?? [],
-  };
+  const kvWish = kvCacheWishOf(spec, files, executable.version, observed.gpus ?? []);
   const kvCache = chooseKvCacheFlag(kvWish);
   const drainSeconds = drainSecondsOf(spec);
   const config = (fingerprint: string | null): string =>
@@ -99,28 +93,9 @@ export function desiredState(spec: Spec, observed: Observed, flags: FlagKinds, u
   return {
     launch,
     overlay,
-    warnings: [...warningsOf(patch, kvCache, spec), ...overridesBesideParams(spec)],
+    warnings: desiredWarnings(spec, patch.warnings, kvCache.warnings),
     kvCacheAuto: autoInLayers(situationOf(kvWish)),
   };
-}
-
-/** The checkpoint's dtype is no mismatch where engine.dtype gives the wished one, and one that is refused is told once. */
-function warningsOf(patch: Patched, kvCache: KvCacheFlag, spec: Spec): readonly string[] {
-  const isWishGiven = dtypeOfArgument(dtypeArgument(spec)) === spec.kvCacheDtype;
-  const isToldByFlag = kvCache.warnings.some((warning) => warning.code === "kv-dtype-refused");
-  const ofPatch = patch.warnings.filter(
-    (warning) => warning.code !== "kv-dtype-differs-from-model-dtype" || !(isWishGiven || isToldByFlag),
-  );
-  return [...ofPatch, ...kvCache.warnings].map((warning) => warning.message);
-}
-
-/** Source: vLLM 0.32.0 transformers_utils/configs/mistral.py adapt_config_dict: config.json gives defaults only. */
-function overridesBesideParams(spec: Spec): readonly string[] {
-  const overrides = { ...spec.quantizationConfigOverrides, ...spec.configOverrides };
-  if (spec.engine["configFormat"] !== "mistral" || Object.keys(overrides).length === 0) return [];
-  return [
-    'with engine.configFormat "mistral" vLLM reads params.json first: overrides of config.json count only for what that does not say',
-  ];
 }
 
 /** The same folder with other files in it is another model. */
@@ -129,20 +104,10 @@ function selectionOf({ model }: Spec): JsonObject | undefined {
   return { include: model.include, exclude: model.exclude };
 }
 
-function dtypeArgument(spec: Spec): string | null {
-  const dtype = spec.engine["dtype"];
-  return typeof dtype === "string" ? dtype : null;
-}
-
 type Patched = Extract<PatchResult, { kind: "patched" }>;
 
 function patched(spec: Spec, files: Readonly<Record<string, string | null>>): Patched {
-  const result = patchCheckpoint({
-    files,
-    kvCacheDtype: spec.kvCacheDtype,
-    quantizationConfigOverrides: spec.quantizationConfigOverrides,
-    configOverrides: spec.configOverrides,
-  });
+  const result = patchOf(spec, files);
   if (result.kind === "patched") return result;
   const isBrokenFile = result.code === "file-not-json";
   throw new VllmServerError({

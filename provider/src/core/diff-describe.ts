@@ -23,7 +23,7 @@ export function diffContext(outputs: Readonly<Record<string, unknown>>): DiffCon
 }
 
 /** Statuses in which clients lose a server when it is restarted. */
-const SERVING: ReadonlySet<string> = new Set(["ready", "starting", "unresponsive", "restarting"]);
+const SERVING: ReadonlySet<string> = new Set(["ready", "starting", "hung", "unresponsive", "restarting"]);
 
 /** What an update will do, one line a kind of effect, for the resource's own line in a preview. [] when nothing will be done. */
 export function describeDiff(diff: InputDiff, context: DiffContext): readonly string[] {

@@ -34,8 +34,12 @@ export const ERROR_CODES = [
   "INSTALL_FAILED",
   "WHEEL_UNSUITABLE",
   "CONFIG_PATCH_REJECTED",
+  "INCOMPATIBLE",
+  "GPU_MEMORY_TOO_SMALL",
   "GPU_NOT_FOUND",
   "GPUS_NOT_FREE",
+  "GPU_PROHIBITED",
+  "SHM_TOO_SMALL",
   "PORT_IN_USE",
   "PORT_LOST",
   "HOST_LOCKED",
@@ -45,10 +49,12 @@ export const ERROR_CODES = [
   "SERVICE_MANAGER_FAILED",
   "START_FAILED",
   "START_TIMEOUT",
+  "START_HUNG",
   "KV_CACHE_DTYPE_LOST",
   "STOP_INCOMPLETE",
   "GPU_MEMORY_HELD",
   "SERVER_REPLACED",
+  "LOG_NOT_FOUND",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
@@ -76,9 +82,21 @@ export interface ErrorDetails {
   readonly retryable: boolean;
   /** For HOST_UNREACHABLE: no machine answered at all. false: something did, or it is this machine's network that does not work. */
   readonly isSilence?: boolean | undefined;
+  /** For a start that was refused beforehand: each thing that stands in its way, the first included. */
+  readonly problems?: readonly ErrorProblem[] | undefined;
   /** For START_FAILED: which cause of the closed list. */
   readonly failureCause?: FailureCause | undefined;
   readonly cause?: unknown;
+}
+
+/** One of several things that are wrong; its members as in ErrorDetails. */
+export interface ErrorProblem {
+  readonly code: ErrorCode;
+  /** One clause. */
+  readonly summary: string;
+  readonly evidence?: string | undefined;
+  readonly change?: string | undefined;
+  readonly path?: string | undefined;
 }
 
 /** The one error class. Its text is composed here and nowhere else. */
@@ -107,8 +125,20 @@ function renderError(details: ErrorDetails): string {
     lines.push(`  proof:  ${details.evidence}${place}`);
   }
   if (details.change !== undefined) lines.push(`  change: ${details.change}`);
+  if (details.problems !== undefined && details.problems.length > 1)
+    lines.push(...details.problems.flatMap(renderProblem));
   if (details.also !== undefined) lines.push(`  also:   ${details.also}`);
   if (details.logCommand !== undefined) lines.push(`  log:    ${details.logCommand}`);
   if (details.code === "START_FAILED" && !details.retryable) lines.push("  a retry will not help");
   return lines.join("\n");
+}
+
+/** One of a numbered list. */
+function renderProblem({ path, summary, evidence, change }: ErrorProblem, index: number): readonly string[] {
+  const place = path === undefined || summary.includes(path) ? "" : `${path}: `;
+  return [
+    `  ${String(index + 1)}. ${place}${summary}`,
+    ...(evidence === undefined ? [] : [`     proof:  ${evidence}`]),
+    ...(change === undefined || change === path ? [] : [`     change: ${change}`]),
+  ];
 }

@@ -59,10 +59,7 @@ const restartSchema = z.strictObject(
   {
     max: integer("automatic restarts within the window; 0 = never", 0).nullish(),
     withinSeconds: seconds().nullish(),
-    delaySeconds: number(
-      `seconds of at least 0, at most ${String(MOST_SECONDS)}`,
-      (value) => value >= 0 && value <= MOST_SECONDS,
-    ).nullish(),
+    delaySeconds: secondsOrNone().nullish(),
   },
   { error: "an object such as { max: 5, withinSeconds: 600, delaySeconds: 5 }" },
 );
@@ -117,12 +114,20 @@ function seconds(): z.ZodType<number> {
   );
 }
 
+function secondsOrNone(): z.ZodType<number> {
+  return number(
+    `seconds of at least 0, at most ${String(MOST_SECONDS)}`,
+    (value) => value >= 0 && value <= MOST_SECONDS,
+  );
+}
+
 export const timeoutsSchema = z.strictObject(
   {
     connect: seconds().nullish(),
     install: seconds().nullish(),
     download: seconds().nullish(),
     ready: seconds().nullish(),
+    stall: secondsOrNone().nullish(),
     stop: seconds().nullish(),
   },
   { error: "an object such as { ready: 3600 }" },

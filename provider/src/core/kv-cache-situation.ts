@@ -101,7 +101,7 @@ function architectureOf(configText: string | null): string | null {
 }
 
 /** A build without git tags calls itself 0.1.devN: that says nothing. Source: setuptools-scm, which vLLM's setup.py asks. */
-function majorMinor(version: string | null): Version | null {
+export function majorMinor(version: string | null): Version | null {
   if (/^v?0\.[01]\.dev/.test(version ?? "")) return null;
   const match = /^v?(\d+)\.(\d+)/.exec(version ?? "");
   return match === null ? null : [Number(match[1]), Number(match[2])];

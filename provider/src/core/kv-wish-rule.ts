@@ -1,3 +1,4 @@
+import type { VersionRange } from "./compatibility/situation";
 import type { KvSituation } from "./kv-cache-situation";
 
 export interface KvCacheWarning {
@@ -23,6 +24,10 @@ export interface KvWishRule extends KvCacheWarning {
   /** Name of the row, for tests. */
   readonly row: string;
   readonly holds: (situation: KvSituation) => boolean;
+  /** Versions of vLLM in which a start with it is proven to fail; absent: the start goes on, or it is not proven. */
+  readonly fails?: VersionRange;
+  /** What to change; absent: what the table of attention backends finds. */
+  readonly change?: string;
   /** Version it was checked with, and where it stands. */
   readonly source: string;
 }

@@ -26,6 +26,8 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
       isSixteenBit(situation.wish) &&
       isEachGpu(situation, ([major]) => major < 10),
     message: "DeepSeek-V4 has a 16-bit KV cache on SM10x and SM12x GPUs only: vLLM refuses it on these",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: 'kvCacheDtype: "auto"',
     source: "vllm 0.32.0 models/deepseek_v4/attention.py:94, nvidia/flashmla.py (fp8_ds_mla only)",
   },
   {
@@ -69,6 +71,8 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
       !(situation.architecture === "DeepseekV32ForCausalLM" && situation.wish === "bfloat16") &&
       isEachGpu(situation, ([major]) => major === 12),
     message: "no attention backend of SM12x GPUs takes a 16-bit KV cache for sparse MLA: the start will fail",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: 'kvCacheDtype: "auto"',
     source: "vllm 0.32.0 v1/attention/backends/mla/flashinfer_mla_sparse.py, platforms/cuda.py:83",
   },
   {
@@ -76,6 +80,7 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
     code: "kv-dtype-not-supported",
     holds: ({ attentionKind, wish }) => attentionKind === "dense-mla" && !DENSE_MLA_DTYPES.includes(wish),
     message: `no MLA backend takes this KV cache dtype: they take ${DENSE_MLA_DTYPES.join(", ")}`,
+    fails: { since: [0, 16], before: [0, 34] },
     source: "vllm 0.32.0 supported_kv_cache_dtypes of v1/attention/backends/mla",
   },
   {
@@ -83,6 +88,7 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
     code: "kv-dtype-not-supported",
     holds: ({ attentionKind, wish }) => attentionKind === "sparse-mla" && !SPARSE_MLA_DTYPES.includes(wish),
     message: `no sparse MLA backend takes this KV cache dtype: they take ${SPARSE_MLA_DTYPES.join(", ")}`,
+    fails: { since: [0, 32], before: [0, 34] },
     source: "vllm 0.32.0 supported_kv_cache_dtypes of v1/attention/backends/mla",
   },
   {
@@ -93,6 +99,7 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
       isFp8(situation) &&
       isEachGpu(situation, (capability) => isBefore(capability, [8, 9])),
     message: "TRITON_MLA, the only MLA backend of these GPUs, takes an FP8 KV cache from SM8.9 on",
+    fails: { since: [0, 16], before: [0, 34] },
     source: "vllm 0.32.0 v1/attention/backends/mla/triton_mla.py",
   },
   {
@@ -104,6 +111,7 @@ export const DECIDED_BY_BACKEND: readonly KvWishRule[] = [
       isBefore(situation.version, [0, 18]) &&
       isEachGpu(situation, ([major]) => major === 8 || major === 12),
     message: "TRITON_MLA, the only MLA backend of these GPUs, takes no FP8 KV cache before vLLM 0.18",
+    fails: { since: [0, 11], before: [0, 18] },
     source: "vllm 0.16.0 v1/attention/backends/mla/triton_mla.py, platforms/cuda.py",
   },
 ];

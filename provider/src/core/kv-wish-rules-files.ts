@@ -47,6 +47,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
       isForeignScheme(situation) && !isBefore(situation.version, [0, 17]) && !isSixteenBit(situation.wish),
     message:
       "the checkpoint's kv_cache_scheme is none that vLLM has (8-bit float) and is refused whatever the flag is: kvCacheDtype bfloat16 or float16 takes it away, and so does quantizationConfigOverrides: { kv_cache_scheme: null }",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: 'kvCacheDtype: "bfloat16"   (or quantizationConfigOverrides: { kv_cache_scheme: null })',
     source: "vllm 0.32.0 compressed_tensors/compressed_tensors.py:1103; 0.16.0 takes it for fp8",
   },
   {
@@ -56,6 +58,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
       situation.wish === "fp8_e5m2" && checkedScheme(situation) !== null && !isForeignScheme(situation),
     message:
       "vLLM refuses fp8_e5m2 as long as the checkpoint has a kv_cache_scheme: add quantizationConfigOverrides: { kv_cache_scheme: null }",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: "quantizationConfigOverrides: { kv_cache_scheme: null }",
     source: "vllm 0.32.0 model_executor/layers/attention/attention.py:217",
   },
   {
@@ -66,6 +70,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
       !isMla(situation) &&
       isOfMethod(situation.config, "fp8", "modelopt", "modelopt_fp4"),
     message: "vLLM refuses fp8_e5m2 on FP8 and ModelOpt checkpoints: fp8_e4m3 is what they are made for",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: 'kvCacheDtype: "fp8_e4m3"',
     source: "vllm 0.32.0 model_executor/layers/attention/attention.py:217, fp8.py:207, modelopt.py",
   },
   {
@@ -77,6 +83,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
       !isSixteenBit(situation.wish),
     message:
       "Qwen4Exp refuses any kv_cache_scheme, with every flag: add quantizationConfigOverrides: { kv_cache_scheme: null }",
+    fails: { since: [0, 32], before: [0, 34] },
+    change: "quantizationConfigOverrides: { kv_cache_scheme: null }",
     source: "vllm 0.32.0 models/qwen4_exp/nvidia/qsa.py:365",
   },
   {
@@ -111,6 +119,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
     holds: (situation) =>
       legacyAlgorithm(situation) === "MIXED_PRECISION" && isBefore(situation.version, [0, 33]),
     message: "vLLM before 0.33 does not load MIXED_PRECISION from hf_quant_config.json",
+    fails: { since: [0, 32], before: [0, 33] },
+    change: "vllm.version 0.33.0 or newer",
     source: "vllm 0.32.0 transformers_utils/model_arch_config_convertor.py:290, taken by 0.33.0",
   },
   {
@@ -118,6 +128,8 @@ export const DECIDED_BY_FILES: readonly KvWishRule[] = [
     code: "quantization-refused",
     holds: (situation) => !["MIXED_PRECISION", null].includes(legacyAlgorithm(situation)),
     message: `of ModelOpt's hf_quant_config.json vLLM loads ${LEGACY_ALGORITHMS.join(", ")}`,
+    fails: { since: [0, 32], before: [0, 34] },
+    change: "model   (a checkpoint that is quantized otherwise)",
     source: "vllm 0.32.0 and 0.33.0 transformers_utils/model_arch_config_convertor.py:290",
   },
 ];

@@ -43,6 +43,8 @@ export const DECIDED_BY_VERSION: readonly KvWishRule[] = [
     holds: ({ version, wish }) =>
       isBefore(version, [0, 17]) && !isSixteenBit(wish) && !VALUES_OF_0_16.includes(wish),
     message: `this vLLM takes ${VALUES_OF_0_16.join(", ")} as --kv-cache-dtype, nothing else`,
+    fails: { since: [0, 11], before: [0, 17] },
+    change: 'kvCacheDtype: "auto"   (or a newer vllm.version)',
     source: "vllm 0.16.0 config/cache.py CacheDType",
   },
   {
@@ -51,6 +53,8 @@ export const DECIDED_BY_VERSION: readonly KvWishRule[] = [
     holds: ({ version, wish }) =>
       !isBefore(version, [0, 32]) && !VALUES_OF_0_32.includes(wish) && !wish.startsWith("octave_"),
     message: `vLLM 0.32 takes ${VALUES_OF_0_32.join(", ")} as --kv-cache-dtype; from 0.33 a plugin of the platform can add others`,
+    fails: { since: [0, 32], before: [0, 33] },
+    change: 'kvCacheDtype: "auto"',
     source: "vllm 0.32.0 config/cache.py CacheDType, 0.33.0 config/cache.py:117",
   },
 ];

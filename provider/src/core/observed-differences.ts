@@ -33,10 +33,10 @@ export const differencesSchema = z.object({
   ),
   /** Where it listens instead of where it was told to; null: as told, or nowhere. */
   listening: z.object({ address: z.string(), port: z.number() }).nullable(),
-  /** What came of the request for one token; null: it was not asked. */
+  /** What came of the request for one token; null: it was not asked. "busy": it worked for others; "unclear": nothing tells whether it did. */
   token: z
     .object({
-      outcome: z.enum(["answered", "busy", "unanswered", "refused"]),
+      outcome: z.enum(["answered", "busy", "unclear", "unanswered", "refused"]),
       detail: z.string().nullable(),
     })
     .nullable(),

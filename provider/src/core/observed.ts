@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { differencesSchema, NO_DIFFERENCES } from "./observed-differences";
+import { gpuSchema } from "./observed-gpu";
 import { MANAGERS } from "./spec";
+import { stuckProcessSchema } from "./stuck-process";
 
 /** What the agent saw on the host. Schemas, because it crosses an edge; parsed once in remote/, trusted afterwards. */
 
@@ -30,28 +32,6 @@ const processSchema = z.object({
   command: z.string(),
 });
 
-const gpuSchema = z.object({
-  index: z.number(),
-  uuid: z.string(),
-  name: z.string(),
-  memoryTotalMib: z.number(),
-  memoryUsedMib: z.number(),
-  /** "12.0", or null where nvidia-smi does not say. */
-  computeCapability: z.string().nullable(),
-  driverVersion: z.string().nullable(),
-  processes: z.array(
-    z.object({
-      pid: z.number(),
-      usedMib: z.number().nullable(),
-      user: z.string().nullable(),
-      command: z.string().nullable(),
-      /** Server of this tool it belongs to (any of the user's), else null. */
-      serverId: z.string().nullable(),
-    }),
-  ),
-  /** serverId of a registered server that runs on it or is starting on it, else null. */
-  reservedBy: z.string().nullable(),
-});
 export type GpuSeen = z.infer<typeof gpuSchema>;
 
 export const managerSchema = z.enum(MANAGERS);
@@ -65,15 +45,15 @@ const exitSchema = z.object({
 });
 export type ExitSeen = z.infer<typeof exitSchema>;
 
-/** A failure, and what its log says. */
-const crashSchema = z.object({
-  exit: exitSchema,
-  /**
-   * Its beginning and its end, secrets of the server replaced; `first` is the number of a stretch's first line in the log as it was
-   * written, from 1. null: the log is not there any more.
-   */
-  log: z.array(z.object({ first: z.number(), lines: z.array(z.string()) })).nullable(),
-});
+/**
+ * Beginning and end of a log, secrets of the server replaced; `first` is the number of a stretch's first line in the log as it was
+ * written, from 1.
+ */
+const logExcerptSchema = z.array(z.object({ first: z.number(), lines: z.array(z.string()) }));
+export type LogExcerpt = z.infer<typeof logExcerptSchema>;
+
+/** A failure, and what its log says; null: the log is not there any more. */
+const crashSchema = z.object({ exit: exitSchema, log: logExcerptSchema.nullable() });
 export type CrashSeen = z.infer<typeof crashSchema>;
 
 /** What the wait step proved, kept as ready.json. */
@@ -98,7 +78,8 @@ export const serverStatusSchema = z.enum([
   "stopped", // a record, nothing alive or a stop of it begun, stopped on purpose or never started
   "starting", // its leader lives, not yet proven ready
   "ready", // its leader lives, it or an earlier one of the same launch was proven ready, its own socket listens and /health is 200
-  "unresponsive", // was proven ready, lives, but does not listen or /health fails
+  "hung", // was proven ready, lives and listens, was asked for one token and gave none, and worked for nobody meanwhile
+  "unresponsive", // was proven ready, lives, but does not listen, or its engine is dead, or it answers nothing, or refuses us
   "restarting", // the supervisor waits before the next automatic start
   "crashed", // died, and is not started again: restarts are off, or it died for the first time in long; lastExit tells how
   "crash-looping", // died again after each automatic restart, given up at the limit; crashes tells how
@@ -147,8 +128,22 @@ export const serverSeenSchema = z.object({
   /** Of its newest process, or, after automatic restarts, of an earlier one of the same launch. */
   ready: readyRecordSchema.nullable(),
   lastExit: exitSchema.nullable(),
-  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one. Else []. */
+  /** Of a server that died and has not answered since: the first and the last failure of its loop, or the only one; of one that came back by itself, for a refresh: the last. Else []. */
   crashes: z.array(crashSchema),
+  /** Of a server that lives and does not serve ("hung", "unresponsive"); else null. */
+  illness: z
+    .object({
+      /** Whether it listens on its port itself. */
+      listens: z.boolean(),
+      /** Status code of /health; null: not asked, or no answer. */
+      health: z.number().nullable(),
+      /** Of its newest start; null: it is not there. */
+      log: logExcerptSchema.nullable(),
+      /** What they did while it was asked. */
+      processes: z.array(stuckProcessSchema).default([]),
+    })
+    .nullable()
+    .default(null),
   /** Automatic ones since the last start that was asked for. */
   restarts: z.number(),
   processes: z.array(processSchema),
@@ -177,6 +172,8 @@ const checkpointSchema = z.union([
     files: z.record(z.string(), z.string().nullable()),
     weightFiles: z.number(),
     weightBytes: z.number(),
+    /** Of the files that vLLM loads, where several formats lie side by side; null: not told. */
+    loadedBytes: z.number().nullish(),
     /** Of a downloaded one: 40 hex digits. */
     revision: z.string().nullish(),
     /** "checkpoints/<key>", where it was looked for by that. */
@@ -206,6 +203,30 @@ const portSchema = z.union([
 ]);
 export type PortSeen = z.infer<typeof portSchema>;
 
+const count = z.number().nullable().default(null);
+
+/** null: not known. */
+const hostFacts = {
+  shmTotalBytes: count,
+  /** Of a container: its limit. */
+  memoryTotalBytes: count,
+  memoryAvailableBytes: count,
+  processors: count,
+  /** Of a login; -1: without limit. */
+  openFilesSoft: count,
+  openFilesHard: count,
+  lockedMemoryBytes: count,
+  /** Since 1970, UTC, while it looked. */
+  clockSeconds: count,
+  /** Whether systemd keeps what the user runs after the last logout; null also without systemd. */
+  lingers: z.boolean().nullable().default(null),
+  /** Faults of GPUs that the kernel's log tells of since the boot; null also where it may not be read or was not asked for. */
+  xids: z
+    .array(z.object({ pciBusId: z.string(), xid: z.number(), line: z.string() }))
+    .nullable()
+    .default(null),
+};
+
 export const observationSchema = z.object({
   host: z.object({
     hostname: z.string(),
@@ -217,6 +238,7 @@ export const observationSchema = z.object({
     pythonVersion: z.string(),
     diskFreeBytes: z.number(),
     shmFreeBytes: z.number(),
+    ...hostFacts,
   }),
   /** null: no nvidia-smi on the host; `gpuError` says what went wrong where there is one. */
   gpus: z.array(gpuSchema).nullable(),
@@ -233,11 +255,11 @@ export const observationSchema = z.object({
 });
 export type Observation = z.infer<typeof observationSchema>;
 
+/** A host without the servers on it. */
+export type Machine = Pick<Observation, "host" | "gpus" | "gpuError">;
+
 /** One server of an observation beside the facts of its host: what plan, outputs and drift work on. */
-export interface Observed {
-  readonly host: Observation["host"];
-  readonly gpus: Observation["gpus"];
-  readonly gpuError: string | null;
+export interface Observed extends Readonly<Machine> {
   readonly server: ServerSeen;
   readonly executable: ExecutableSeen | null;
   readonly checkpoint: CheckpointSeen | null;

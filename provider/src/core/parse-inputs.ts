@@ -72,6 +72,7 @@ function readSpec(reader: InputReader): Spec {
       install: timeouts?.install ?? DEFAULTS.timeouts.install,
       download: timeouts?.download ?? DEFAULTS.timeouts.download,
       ready: timeouts?.ready ?? DEFAULTS.timeouts.ready,
+      stall: timeouts?.stall ?? DEFAULTS.timeouts.stall,
       stop: timeouts?.stop ?? DEFAULTS.timeouts.stop,
     },
     update: {

@@ -1,5 +1,7 @@
 import { driftOf } from "./drift";
 import { drainSecondsOf, type Desired } from "./desired";
+import { givenFlags } from "./given-flags";
+import { idlePatterns } from "./idle-lines";
 import { grantedKvDtypes } from "./kv-cache-granted";
 import type { Observed, OwnerRecord, ServerSeen } from "./observed";
 import type { ProvisionStep } from "./provision";
@@ -107,7 +109,7 @@ function isUnitAsInstalled(unit: ServerSeen["unit"], startOnBoot: boolean): bool
 
 /** What was ready last, as the host remembers it. */
 export function returnStep(spec: Spec, fatalPatterns: readonly string[]): ReturnStep {
-  return { kind: "return", timeoutSeconds: spec.timeouts.ready, fatalPatterns };
+  return { kind: "return", timeoutSeconds: spec.timeouts.ready, fatalPatterns, ...stallOf(spec) };
 }
 
 /** vLLM drains by itself for as long as it was told to; the margin above it is its own teardown. */
@@ -130,7 +132,19 @@ function waitStep(spec: Spec, desired: Desired, fatalPatterns: readonly string[]
     fingerprint: answersFingerprint ? desired.launch.fingerprint : null,
     timeoutSeconds: spec.timeouts.ready,
     fatalPatterns,
+    ...stallOf(spec),
     kvCacheDtypes: grantedKvDtypes(spec.kvCacheDtype),
     kvCacheAuto: desired.kvCacheAuto,
   };
+}
+
+/**
+ * What Ray starts is Ray's: its processes cannot be seen, and those that can wait for them.
+ * Source: vLLM 0.32.0 v1/executor/ray_executor_v2.py: the workers belong to raylet.
+ */
+const RAY_FLAGS: ReadonlySet<string> = new Set(["distributed-executor-backend", "data-parallel-backend"]);
+
+function stallOf(spec: Spec): Pick<WaitStep, "stallSeconds" | "idlePatterns"> {
+  const usesRay = givenFlags(spec).some(({ flag, value }) => RAY_FLAGS.has(flag) && value === "ray");
+  return { stallSeconds: usesRay ? 0 : spec.timeouts.stall, idlePatterns: idlePatterns() };
 }

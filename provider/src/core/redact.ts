@@ -1,3 +1,4 @@
+import { isPlainSetting, isPlainWord } from "./plain-setting";
 import type { HostSpec, ModelSpec, Spec } from "./spec";
 import { secretsInUrls } from "./url-credentials";
 import { vllmUrls } from "./vllm-source";
@@ -5,15 +6,15 @@ import { vllmUrls } from "./vllm-source";
 const PLACEHOLDER = "[secret]";
 /** Shorter ones would blank out half of every text. */
 const LEAST_CHARACTERS = 4;
-/** Values that are no secret even where secrets may stand: blanking them out would make logs unreadable. */
-const PLAIN_WORDS = /^(?:true|false|none|null|auto|debug|info|warn|warning|error)$/i;
 
 /** Every secret of a spec, in each form that it can take in a text. */
 export function secretsOf(spec: Spec): readonly string[] {
   const values = [
     spec.apiKey,
     ...hostSecrets(spec.host),
-    ...Object.values(spec.environment),
+    ...Object.entries(spec.environment).flatMap(([name, value]) =>
+      isPlainSetting(name, value) ? [] : [value],
+    ),
     ...modelSecrets(spec.model),
     ...vllmUrls(spec.vllm).flatMap(secretsInUrls),
   ];
@@ -22,7 +23,7 @@ export function secretsOf(spec: Spec): readonly string[] {
 }
 
 function isLongEnough(form: string): boolean {
-  return form.length >= LEAST_CHARACTERS && !PLAIN_WORDS.test(form);
+  return form.length >= LEAST_CHARACTERS && !isPlainWord(form);
 }
 
 /**

@@ -150,6 +150,8 @@ export interface Timeouts {
   /** Without a byte, not in total. */
   readonly download: number;
   readonly ready: number;
+  /** Of a start, without a sign of life; 0: without limit. */
+  readonly stall: number;
   readonly stop: number;
 }
 
@@ -163,7 +165,8 @@ export const DEFAULTS = {
   restart: { max: 5, withinSeconds: 600, delaySeconds: 5 },
   logs: { keep: 5, maxBytes: 104_857_600 },
   probe: "auto",
-  timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stop: 120 },
+  // torch ends a collective operation itself after 600 s, and says which: it comes first.
+  timeouts: { connect: 30, install: 3600, download: 120, ready: 3600, stall: 900, stop: 120 },
   dialErrorLimit: 10,
   perDialTimeoutSeconds: 15,
   sudo: "auto",

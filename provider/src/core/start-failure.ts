@@ -1,6 +1,10 @@
-import { diagnose } from "./diagnose";
+import { activityWords, type Activity } from "./activity";
+import { type Diagnosis, diagnose } from "./diagnose";
 import { VllmServerError, withAlso } from "./errors";
+import { hangAdvice } from "./hang-advice";
+import type { StartProgress } from "./log-phases";
 import { proofText } from "./proof-text";
+import { startHung, type HungStart } from "./start-hung";
 
 /** Everything known about a start that did not end ready. */
 export interface FailedStart {
@@ -15,7 +19,12 @@ export interface FailedStart {
         readonly lastLine: string | null;
         /** The request that a listening server did not answer; null: it does not listen. */
         readonly unanswered: string | null;
+        /** What it did at the end. */
+        readonly activity: Activity;
+        /** How far it came; null: its log does not tell. */
+        readonly progress: StartProgress | null;
       }
+    | HungStart
     | { readonly kind: "port-lost"; readonly winner: string }
     | { readonly kind: "wrong-answer"; readonly detail: string }
     | {
@@ -27,6 +36,8 @@ export interface FailedStart {
       };
   /** The log of this start and of no other. */
   readonly log: string;
+  /** What the kernel said of its processes and GPUs meanwhile. */
+  readonly kernel?: readonly string[] | undefined;
   readonly port: number;
   readonly vllmVersion: string | null;
   /** null: no log was begun. */
@@ -40,8 +51,12 @@ export function startFailure(failed: FailedStart): VllmServerError {
   switch (outcome.kind) {
     case "exited":
     case "fatal":
-      return diagnosed(failed, outcome.kind === "exited" ? outcome : null);
-    case "timeout":
+      // A fatal line is as good as an exit: the process only has not ended yet.
+      return diagnosed(failed, diagnosisOf(failed, outcome.kind === "exited" ? outcome : FATAL));
+    case "timeout": {
+      // What waits for a process that was killed, or for a GPU that is gone, waits for ever.
+      const diagnosis = diagnosisOf(failed, RUNNING);
+      if (diagnosis.place === "kernel") return diagnosed(failed, diagnosis);
       return new VllmServerError({
         code: "START_TIMEOUT",
         summary:
@@ -50,14 +65,17 @@ export function startFailure(failed: FailedStart): VllmServerError {
             : `Cannot start ${server}: it listens, but had not answered ${outcome.unanswered} when ${seconds(outcome)} were over`,
         evidence: outcome.lastLine ?? undefined,
         evidencePlace: outcome.lastLine === null ? undefined : "last line of its log",
-        change:
-          outcome.unanswered === null
-            ? "timeouts.ready   (seconds; big checkpoints on slow disks take long)"
-            : "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model",
+        change: timeoutChange(outcome),
+        also: `at the end: ${[...(outcome.progress === null ? [] : [outcome.progress.text]), activityWords(outcome.activity)].join(", ")}`,
         path: "timeouts.ready",
         logCommand,
         retryable: true,
       });
+    }
+    case "hung": {
+      const diagnosis = diagnosisOf(failed, RUNNING);
+      return diagnosis.place === "kernel" ? diagnosed(failed, diagnosis) : startHung(outcome, failed);
+    }
     case "port-lost":
       return new VllmServerError({
         code: "PORT_LOST",
@@ -89,6 +107,21 @@ export function startFailure(failed: FailedStart): VllmServerError {
     default:
       return outcome satisfies never;
   }
+}
+
+/** Of one that had stopped to get on for so long, more time is not what helps. */
+const STUCK_SECONDS = 60;
+
+function timeoutChange({
+  unanswered,
+  activity: { stillSeconds, spinningSeconds },
+  progress,
+}: Extract<FailedStart["outcome"], { kind: "timeout" }>): string {
+  if (unanswered !== null)
+    return "timeouts.ready where its first answer takes long, or readiness.probe where that request never fits this model";
+  const isStuck = Math.max(stillSeconds, spinningSeconds) >= STUCK_SECONDS;
+  if (isStuck) return `${hangAdvice(progress?.phase ?? null)}; timeouts.ready where it is only slow`;
+  return "timeouts.ready   (seconds; big checkpoints on slow disks take long)";
 }
 
 function seconds(outcome: { readonly waitedSeconds: number }): string {
@@ -123,19 +156,22 @@ function reasonOf(error: unknown): string {
   return evidence === undefined ? summary : `${summary} (${evidence})`;
 }
 
-function diagnosed(
-  failed: FailedStart,
-  exit: { readonly code: number | null; readonly signal: number | null } | null,
-): VllmServerError {
-  const diagnosis = diagnose({
-    log: failed.log,
-    // A fatal line is as good as an exit: the process only has not ended yet.
-    exitCode: exit === null ? 1 : exit.code,
-    signal: exit?.signal ?? null,
-    vllmVersion: failed.vllmVersion,
-  });
+interface Exit {
+  readonly code: number | null;
+  readonly signal: number | null;
+}
+
+const FATAL: Exit = { code: 1, signal: null };
+const RUNNING: Exit = { code: null, signal: null };
+
+function diagnosisOf({ log, vllmVersion, kernel }: FailedStart, { code, signal }: Exit): Diagnosis {
+  return diagnose({ log, exitCode: code, signal, vllmVersion, kernel });
+}
+
+function diagnosed(failed: FailedStart, diagnosis: Diagnosis): VllmServerError {
   const lineNumber = diagnosis.logLine === null ? [] : [`log line ${String(diagnosis.logLine)}`];
-  const place = [...(diagnosis.place === null ? [] : [diagnosis.place]), ...lineNumber].join(", ");
+  const speaker = diagnosis.place === "kernel" ? "the kernel's log" : diagnosis.place;
+  const place = [...(speaker === null ? [] : [speaker]), ...lineNumber].join(", ");
   return new VllmServerError({
     code: "START_FAILED",
     summary: `Cannot start ${failed.server}: ${diagnosis.summary}`,

@@ -143,7 +143,7 @@ export type LaunchGpus =
   | { readonly kind: "count"; readonly count: number; readonly prefer: readonly string[] }
   | { readonly kind: "list"; readonly ids: readonly (number | string)[] };
 
-/** Watches the start that is under way until it answers a real request, dies, prints a fatal line or runs out of time. */
+/** Watches the start that is under way until it answers a real request, dies, prints a fatal line, hangs or runs out of time. */
 export interface WaitStep {
   readonly kind: "wait";
   readonly probe: ProbeKind;
@@ -153,6 +153,10 @@ export interface WaitStep {
   readonly timeoutSeconds: number;
   /** Python regular expressions; a log line that matches one ends the wait as "fatal". */
   readonly fatalPatterns: readonly string[];
+  /** Without a sign of life; 0: without limit. */
+  readonly stallSeconds: number;
+  /** Python regular expressions; a log line that matches one is no sign of life. */
+  readonly idlePatterns: readonly string[];
   /** Types that the KV cache may turn out to have, the wished one first; null: any. */
   readonly kvCacheDtypes: readonly string[] | null;
   /** The type that attention layers take where vLLM says "auto"; null: the model's own. */
@@ -167,6 +171,8 @@ export interface ReturnStep {
   readonly kind: "return";
   readonly timeoutSeconds: number;
   readonly fatalPatterns: readonly string[];
+  readonly stallSeconds: number;
+  readonly idlePatterns: readonly string[];
 }
 
 /** All that a running server takes over without a restart. Puts back an edited or disabled unit and an edited config file too. */

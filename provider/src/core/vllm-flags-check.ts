@@ -4,7 +4,8 @@ import { nearestName } from "./input-names";
 import { insteadOfFlag } from "./input-owned-flags";
 import { formatPath } from "./input-path";
 import type { Spec } from "./spec";
-import { REMOVED_FLAGS } from "./vllm-flags-removed";
+import { isBefore, majorMinor } from "./kv-cache-situation";
+import { DEPRECATED_FLAGS, REMOVED_FLAGS } from "./vllm-flags-removed";
 
 /** A flag that was given and that the installed vLLM does not take. */
 export interface UnknownFlag {
@@ -40,4 +41,20 @@ function noteOn(flag: string, known: ReadonlySet<string>): string {
   const instead = insteadOfFlag(nearest);
   if (instead !== null) return `if --${nearest} was meant: ${instead}`;
   return `did you mean ${formatPath(["extraArgs", nearest])}?`;
+}
+
+/** Flags that were given, that the installed version takes, and that go away. */
+export function deprecatedFlags(
+  spec: Spec,
+  version: string | null,
+  known: ReadonlySet<string>,
+): readonly UnknownFlag[] {
+  const installed = majorMinor(version);
+  if (installed === null) return [];
+  return givenFlags(spec).flatMap(({ inputPath, flag }) => {
+    const row = DEPRECATED_FLAGS.find((each) => each.flag === flag && known.has(flag));
+    if (row === undefined || isBefore(installed, row.since)) return [];
+    const note = `${row.words}; ${row.instead === null ? "leave it out" : `use ${row.instead}`}`;
+    return [{ path: formatPath(inputPath), flag, note }];
+  });
 }

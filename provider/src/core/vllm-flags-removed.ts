@@ -52,3 +52,38 @@ export const REMOVED_FLAGS: readonly RemovedFlag[] = [
   row("calculate-kv-scales", "0.28.0"),
   row("enable-bf16x3-router-gemm", "0.32.0"),
 ];
+
+/** A flag that vLLM still takes, and a later version does not, or that does nothing any more. */
+export interface DeprecatedFlag {
+  readonly flag: string;
+  /** First version that says so. */
+  readonly since: readonly [number, number];
+  readonly words: string;
+  /** What to write instead, as an input; null: nothing. */
+  readonly instead: string | null;
+  readonly source: string;
+}
+
+export const DEPRECATED_FLAGS: readonly DeprecatedFlag[] = [
+  {
+    flag: "log-config-file",
+    since: [0, 32],
+    words: "gone in vLLM 0.33",
+    instead: 'extraArgs["logging-config"] { pylogging_config_file }',
+    source: "vLLM 0.32.0 engine/arg_utils.py _LOG_CONFIG_FILE_DEPRECATION_MESSAGE",
+  },
+  {
+    flag: "disable-cascade-attn",
+    since: [0, 32],
+    words: "without effect, gone in vLLM 0.33",
+    instead: null,
+    source: "vLLM 0.32.0 engine/arg_utils.py _DISABLE_CASCADE_ATTN_DEPRECATION_MESSAGE",
+  },
+  {
+    flag: "disable-log-requests",
+    since: [0, 10],
+    words: "deprecated since vLLM 0.10.1, gone in 0.17",
+    instead: 'nothing; extraArgs["enable-log-requests"] turns it on',
+    source: "release tags 0.10.1 and 0.16 of vllm-project/vllm",
+  },
+];

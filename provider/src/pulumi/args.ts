@@ -181,6 +181,12 @@ export interface TimeoutArgs {
   readonly download?: Input<number> | undefined;
   /** Seconds from start to ready. Default 3600. */
   readonly ready?: Input<number> | undefined;
+  /**
+   * Seconds without any sign of life after which a start counts as hung and is ended: no line in its log, no data read or written, no new
+   * memory, no processor time. Processor time alone counts for three times as long: what waits for another GPU can look busy for ever.
+   * A start that is slow and alive is never ended by it, `ready` does that. 0: never; with Ray as executor never too, its processes cannot be seen. Default 900.
+   */
+  readonly stall?: Input<number> | undefined;
   /** Seconds that running requests get to finish before the server is ended. Default 120. */
   readonly stop?: Input<number> | undefined;
 }

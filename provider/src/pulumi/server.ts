@@ -71,7 +71,7 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly generation: Output<number>;
   /** Automatic restarts since it was last started by an `up`. */
   declare readonly restarts: Output<number>;
-  /** "ready", "crashed", "rebooted", ... as last seen. */
+  /** "ready", "starting", "hung", "unresponsive", "crashed", "crash-looping", "rebooted", ... as last seen: docs/states.md. */
   declare readonly status: Output<string>;
   /** Why the host is not as declared, in words; [] when it is. */
   declare readonly drift: Output<readonly string[]>;

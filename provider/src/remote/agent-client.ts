@@ -91,13 +91,17 @@ export class AgentClient implements HostAgent {
     take: () => readonly ServerQuery[],
     onTaken: () => OthersWish | undefined = () => undefined,
   ): Promise<z.infer<typeof observeResultSchema>> {
-    const request = (): AgentRequest => ({
-      op: "observe",
-      servers: take(),
-      others: onTaken(),
-      protocol: PROTOCOL_VERSION,
-      deadlineSeconds: OBSERVE_SECONDS,
-    });
+    const request = (): AgentRequest => {
+      const servers = take();
+      return {
+        op: "observe",
+        servers,
+        forStart: servers.some(({ forStart }) => forStart === true),
+        others: onTaken(),
+        protocol: PROTOCOL_VERSION,
+        deadlineSeconds: OBSERVE_SECONDS,
+      };
+    };
     const observation = await this.#call(request, observeResultSchema);
     const [seen, asked] = [observation.servers.length, take().length];
     if (seen === asked) return observation;

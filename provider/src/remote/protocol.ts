@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { activitySchema } from "../core/activity";
 import { managerSchema, observationSchema, readyRecordSchema } from "../core/observed";
 import type { Step } from "../core/step";
+import { stuckProcessSchema } from "../core/stuck-process";
 
 /** Requests and replies of the host agent. One request a run, on stdin; NDJSON back: events, then one result or error. */
 export const PROTOCOL_VERSION = 1;
@@ -18,11 +20,15 @@ export interface ServerQuery {
   readonly secretEnvironment: Readonly<Record<string, string>>;
   /** Whether a server that looks ready is asked for one token. With `others` in the request every one is. */
   readonly asksToken?: boolean | undefined;
+  /** Whether it is asked for a start: then all is looked at that can stand in its way. */
+  readonly forStart?: boolean | undefined;
 }
 
 export interface ObserveRequest {
   readonly op: "observe";
   readonly servers: readonly ServerQuery[];
+  /** What a refresh has no use for too: the condition of GPUs and the kernel's log of them. */
+  readonly forStart?: boolean | undefined;
   /** For a refresh: tell of all servers of the queries' stacks on this host. */
   readonly others?: OthersWish | undefined;
 }
@@ -52,22 +58,59 @@ export interface FlagsRequest {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest) & {
+/** For a person who asks what a host is: hostSurveySchema comes back. */
+export interface SurveyRequest {
+  readonly op: "survey";
+}
+
+/** The end of the log of a start, then what is printed. */
+export interface LogsRequest {
+  readonly op: "logs";
+  readonly serverId: string;
+  /** So many of its end. */
+  readonly lines: number;
+  /** Goes on, over restarts, until the connection ends. */
+  readonly follow: boolean;
+  /** Of that start alone; null: of the newest one, and with `follow` of those after it. */
+  readonly generation: number | null;
+}
+
+export type AgentRequest = (ObserveRequest | ApplyRequest | FlagsRequest | SurveyRequest | LogsRequest) & {
   readonly protocol: typeof PROTOCOL_VERSION;
   /** The agent ends itself after this. */
   readonly deadlineSeconds: number;
 };
 
+/** What the kernel's log tells of this start: kills for want of memory, faults of its GPUs. Not there: it may not be read, or may tell of this start under another number. */
+const kernelLinesSchema = z.array(z.string()).optional();
+
 export const waitResultSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("ready"), ready: readyRecordSchema }),
-  z.object({ outcome: z.literal("exited"), code: z.number().nullable(), signal: z.number().nullable() }),
-  z.object({ outcome: z.literal("fatal"), line: z.string() }),
+  z.object({
+    outcome: z.literal("exited"),
+    code: z.number().nullable(),
+    signal: z.number().nullable(),
+    kernel: kernelLinesSchema,
+  }),
+  z.object({ outcome: z.literal("fatal"), line: z.string(), kernel: kernelLinesSchema }),
   z.object({
     outcome: z.literal("timeout"),
     waitedSeconds: z.number(),
     lastLine: z.string().nullable(),
     /** "POST /v1/completions": it listens, and this is what it did not answer. null: it did not listen. */
     unanswered: z.string().nullable(),
+    activity: activitySchema,
+    kernel: kernelLinesSchema,
+  }),
+  /** No sign of life, or processor time as the only one, for as long as the step says. */
+  z.object({
+    outcome: z.literal("hung"),
+    silentSeconds: z.number(),
+    isSpinning: z.boolean(),
+    lastLine: z.string().nullable(),
+    unanswered: z.string().nullable(),
+    processes: z.array(stuckProcessSchema),
+    kernel: kernelLinesSchema,
   }),
   /** The log says ready but somebody else listens on the port. */
   z.object({
@@ -197,16 +240,22 @@ export const agentEventSchema = z.discriminatedUnion("event", [
   z.object({ event: z.literal("step"), kind: z.string(), state: z.enum(["begin", "end"]) }),
   /** Waiting for somebody: a lock, GPU memory, a draining client. */
   z.object({ event: z.literal("waiting"), reason: z.string() }),
+  /** Of a start that has printed nothing for a while: whether it is alive. At most one in 15 s. */
+  z.object({ event: z.literal("quiet"), activity: activitySchema }),
   /** For the user to keep, before anything is stopped or started: what the host lacks. */
   z.object({ event: z.literal("note"), text: z.string() }),
   /** How far long work is; at most one a second. */
   progressSchema,
   /** New lines of the log of this start, in order, as they stand; `first` counts from 1. */
   z.object({ event: z.literal("log"), first: z.number(), lines: z.array(z.string()) }),
+  /** Of `logs`: whose lines come now. */
+  z.object({ event: z.literal("generation"), generation: z.number() }),
   z.object({ event: z.literal("result"), result: z.unknown() }),
   z.object({ event: z.literal("error"), error: agentErrorSchema }),
 ]);
 export type AgentEvent = z.infer<typeof agentEventSchema>;
+
+export const logsResultSchema = z.object({ generation: z.number() });
 
 const { server, executable, checkpoint, port } = observationSchema.shape.servers.element.shape;
 

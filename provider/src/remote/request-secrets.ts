@@ -1,3 +1,4 @@
+import { isPlainSetting } from "../core/plain-setting";
 import type { Step } from "../core/step";
 import { secretsInUrls } from "../core/url-credentials";
 import type { AgentRequest } from "./protocol";
@@ -9,7 +10,7 @@ const LEAST_CHARACTERS = 4;
 export function requestSecrets(request: AgentRequest): readonly string[] {
   const values =
     request.op === "observe"
-      ? request.servers.flatMap((server) => Object.values(server.secretEnvironment))
+      ? request.servers.flatMap((server) => valuesOf(server.secretEnvironment))
       : stepSecrets(request);
   const forms = values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
   return [...new Set(forms)]
@@ -23,15 +24,19 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 }
 
 function stepSecrets(request: AgentRequest): readonly string[] {
-  if (request.op === "flags") return Object.values(request.environment);
+  if (request.op === "flags") return valuesOf(request.environment);
   if (request.op !== "apply") return [];
   return request.steps.flatMap(secretsOfStep);
+}
+
+function valuesOf(environment: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) => (isPlainSetting(name, value) ? [] : [value]));
 }
 
 function secretsOfStep(step: Step): readonly string[] {
   switch (step.kind) {
     case "start":
-      return Object.values(step.launch.secretEnvironment);
+      return valuesOf(step.launch.secretEnvironment);
     case "wait":
       return step.apiKey === null ? [] : [step.apiKey];
     case "install": {

@@ -13,6 +13,7 @@ import gpu_state
 from gpu_state import Gpu, Grant, Machine
 
 Units = bool
+TABLES = ("--query-gpu", "--query-compute-apps", "--query-remapped-rows")
 
 
 def _gpu_fields(machine: Machine, grants: list[Grant]) -> dict[str, Callable[[Gpu, Units], str]]:
@@ -32,6 +33,24 @@ def _gpu_fields(machine: Machine, grants: list[Grant]) -> dict[str, Callable[[Gp
         "driver_version": lambda gpu, units: machine.driver,
         "count": lambda gpu, units: str(len(machine.gpus)),
         "utilization.gpu": lambda gpu, units: "0 %" if units else "0",
+        "pci.bus_id": lambda gpu, units: gpu.bus_id,
+        "persistence_mode": lambda gpu, units: "Enabled" if gpu.is_persistent else "Disabled",
+        "compute_mode": lambda gpu, units: gpu.compute_mode,
+        "mig.mode.current": lambda gpu, units: "Enabled" if gpu.is_mig else "Disabled",
+        "ecc.errors.uncorrected.volatile.total": lambda gpu, units: str(gpu.uncorrected_errors),
+        # Of Volta and older; later ones remap rows.
+        "retired_pages.pending": lambda gpu, units: "[N/A]",
+    }
+
+
+def _row_fields() -> dict[str, Callable[[Gpu, Units], str]]:
+    return {
+        "gpu_uuid": lambda gpu, units: gpu.uuid,
+        "gpu_bus_id": lambda gpu, units: gpu.bus_id,
+        "remapped_rows.correctable": lambda gpu, units: "0",
+        "remapped_rows.uncorrectable": lambda gpu, units: "0",
+        "remapped_rows.pending": lambda gpu, units: str(int(gpu.is_remap_pending)),
+        "remapped_rows.failure": lambda gpu, units: str(int(gpu.has_remap_failed)),
     }
 
 
@@ -73,18 +92,18 @@ def _query(words: list[str], machine: Machine, grants: list[Grant]) -> int:
         )
         return 2
     units, header = "nounits" not in form, "noheader" not in form
-    apps = "--query-compute-apps" in options
-    wanted = [name.strip() for name in options["--query-compute-apps" if apps else "--query-gpu"].split(",")]
-    known = _app_fields(machine) if apps else _gpu_fields(machine, grants)
+    table = next(name for name in TABLES if name in options)
+    wanted = [name.strip() for name in options[table].split(",")]
+    app_fields = _app_fields(machine)
+    gpu_fields = _row_fields() if table == "--query-remapped-rows" else _gpu_fields(machine, grants)
+    is_apps = table == "--query-compute-apps"
     for name in wanted:
-        if name not in known:
+        if name not in (app_fields if is_apps else gpu_fields) or name in machine.unknown_fields:
             print(f'Field "{name}" is not a valid field to query.\n')
             return 2
-    if apps:
-        app_fields = _app_fields(machine)
+    if is_apps:
         rows = [[app_fields[name](held, units) for name in wanted] for held in grants]
     else:
-        gpu_fields = _gpu_fields(machine, grants)
         rows = [[gpu_fields[name](gpu, units) for name in wanted] for gpu in machine.gpus]
     _print_csv(wanted, rows, header)
     return 0
@@ -117,7 +136,7 @@ def main() -> int:
     machine = gpu_state.read_machine(os.path.dirname(os.path.abspath(__file__)))
     grants = gpu_state.live_grants(machine.state)
     words = sys.argv[1:]
-    if any(word.startswith(("--query-gpu=", "--query-compute-apps=")) for word in words):
+    if any(word.startswith(tuple(f"{name}=" for name in TABLES)) for word in words):
         return _query(words, machine, grants)
     if words in (["-L"], ["--list-gpus"]):
         for gpu in machine.gpus:

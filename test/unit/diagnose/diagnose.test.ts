@@ -1,45 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Diagnosis, diagnose } from "../../../provider/src/core/diagnose";
-
-interface Case {
-  readonly log: string;
-  readonly exitCode: number | null;
-  readonly truth: { readonly code: string };
-}
-
-const folder = join(import.meta.dirname, "../../cases/diagnosis");
-const cases = readdirSync(folder)
-  .filter((name) => name.endsWith(".json"))
-  .map((name): Case => JSON.parse(readFileSync(join(folder, name), "utf8")));
 
 function of(log: string, exitCode: number | null = 1, signal: number | null = null): Diagnosis {
   return diagnose({ log, exitCode, signal });
 }
-
-const disguises: readonly (readonly [string, (log: string) => string])[] = [
-  ["CRLF line ends", (log) => log.replaceAll("\n", "\r\n")],
-  [
-    "colours",
-    (log) =>
-      log
-        .replace(/\b(ERROR|INFO|WARNING)\b/g, "\u001b[31m$1\u001b[0m")
-        .replace(/^(\([^)]*\)) /gm, "\u001b[1;36m$1\u001b[0m "),
-  ],
-  ["time stamps of a container", (log) => log.replace(/^/gm, "2026-12-01T10:00:00.123456789Z stderr F ")],
-  ["journald in front", (log) => log.replace(/^/gm, "Dec 01 10:00:00 gpu1 vllm[4242]: ")],
-  ["compose in front", (log) => log.replace(/^/gm, "vllm-1  | ")],
-  [
-    "a progress bar in front of lines",
-    (log) => log.replace(/^(?=\(Worker|ERROR)/gm, "Loading:  10%|█\rLoading:  20%|██\r"),
-  ],
-];
-
-test.each(disguises)("the cause is the same with %s", (_name, disguise) => {
-  const found = cases.map((one) => of(disguise(one.log), one.exitCode).cause);
-  expect(found).toEqual(cases.map((one) => one.truth.code));
-});
 
 test("a JSON logger's records are read line by line", () => {
   const message =

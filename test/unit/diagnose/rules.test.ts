@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AnchorIndex, anchorOf } from "../../../provider/src/core/diagnose/anchors";
+import { anchorOf } from "../../../provider/src/core/diagnose/anchors";
 import { CAUSE_FACTS } from "../../../provider/src/core/diagnose/cause-facts";
 import { FAILURE_CAUSES } from "../../../provider/src/core/diagnose/causes";
 import { fatalPatterns } from "../../../provider/src/core/diagnose";
@@ -23,6 +23,18 @@ test("every pattern has a fixed text that is looked for first", () => {
     ...MARKS.map((mark) => mark.pattern),
   ];
   expect(patterns.filter((pattern) => anchorOf(pattern).length < 4 || pattern.flags !== "")).toEqual([]);
+});
+
+test("no pattern goes through a long word again from each of its letters, which takes seconds instead of none", () => {
+  const word = "a".repeat(32 * 1024);
+  const patterns = rules.flatMap((rule) => rule.signs.map((sign) => sign.pattern));
+  const slow = [...patterns, ...CONTEXT_PATTERNS, ...MARKS.map((mark) => mark.pattern)].filter((pattern) => {
+    const begin = performance.now();
+    pattern.test(`${word}${anchorOf(pattern)}${word}`);
+    pattern.test(`${anchorOf(pattern)}${word}`);
+    return performance.now() - begin > 1000;
+  });
+  expect(slow).toEqual([]);
 });
 
 test("every change names one of the flags or variables of its cause, and every last template can always be filled", () => {
@@ -60,19 +72,6 @@ test.each([
   [/one|two/, ""],
 ])("the fixed text of %s is %j", (pattern, anchor) => {
   expect(anchorOf(pattern)).toBe(anchor);
-});
-
-test("an index finds every text of a line, also inside others and across colour codes", () => {
-  const index = new AnchorIndex(["error", "terror", "rors", "none", ""]);
-  const lines: [number, readonly number[]][] = [];
-  const last = index.forEachLine("nothing\nmany ter\u001b[31mrors, here\n\nno\nnone\n", (line, ids) => {
-    lines.push([line.lineNumber, [...ids].sort()]);
-  });
-  expect(lines).toEqual([
-    [2, [0, 1, 2]],
-    [5, [3]],
-  ]);
-  expect(last).toEqual({ start: 36, end: 40, lineNumber: 5 });
 });
 
 test("the first template is taken whose values are all known", () => {

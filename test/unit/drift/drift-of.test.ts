@@ -61,9 +61,9 @@ describe("driftOf", () => {
     [
       {
         status: "unresponsive",
-        differences: { ...NO_DIFFERENCES, token: { outcome: "unanswered", detail: "timed out" } },
+        differences: { ...NO_DIFFERENCES, token: { outcome: "refused", detail: "HTTP 401" } },
       },
-      "it answers no token: timed out",
+      "it answers no token: HTTP 401",
     ],
   ])("says %o in words, at status", (parts, words) => {
     expect(seen(parts)).toEqual([`status: ${words}`]);
@@ -75,6 +75,7 @@ describe("driftOf", () => {
     ["crash-looping", "start"],
     ["rebooted", "start"],
     ["starting", "wait"],
+    ["hung", "restart"],
     ["unresponsive", "restart"],
     ["restarting", "restart"],
     ["orphaned", "restart"],
@@ -231,6 +232,8 @@ describe("accident", () => {
   });
 });
 
+const FATAL = "ERROR 12-02 10:00:00 [core.py:1521] EngineCore encountered a fatal error.";
+
 describe("recovery", () => {
   const told = (
     restarts: number,
@@ -249,6 +252,21 @@ describe("recovery", () => {
       told(0, { restarts: 3, bootId: null }),
       told(2, { restarts: 1, bootId: boot }, "starting"),
     ]).toEqual([null, null, null]);
+  });
+
+  it("says why it had died", () => {
+    const exit = { ...killed, generation: 1, code: 0, signal: null };
+    const log = [
+      {
+        first: 1,
+        lines: ["torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB.", FATAL],
+      },
+    ];
+    const parts = { restarts: 1, lastExit: exit, crashes: [{ exit, log }] };
+    const server = runningServer(desired, { status: "ready", ...parts });
+    expect(recovery(observed({ server }), { restarts: 0, bootId: boot })).toMatch(
+      /^it died \(exit code 0\) and came back by itself \(1 automatic restart since it was last started\): the GPU has too little memory.*\(log line 1\)/,
+    );
   });
 
   it("tells a reboot that the server came back from", () => {

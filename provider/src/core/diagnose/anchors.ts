@@ -1,24 +1,33 @@
 /**
- * Finds which of many fixed texts a line holds, in one look at each character (Aho-Corasick, as one table).
- * That is what makes a log of 100 MB take about a second: patterns run only on lines that hold their own fixed text.
+ * Finds which of many fixed texts a line holds, in one look at each byte (Aho-Corasick, as one table).
+ * That is what makes a log of 100 MB take less than a second: patterns run only on lines that hold their own fixed text.
+ * Texts are ASCII; a byte of anything else ends them all.
  */
 export class AnchorIndex {
-  /** For each state and character the next state, as the offset of its row. */
-  private readonly next: Int32Array;
-  /** 1 for states in which a text ends. */
-  private readonly isEnd: Uint8Array;
+  /** For each byte its column in `next`: 0 for those in no text. */
+  readonly columns = new Uint8Array(256);
+  /**
+   * For each state (the offset of its row) and column the next state; -1 less it where a text ends, STOP for the bytes that end a line or
+   * begin a colour code.
+   */
+  readonly next: Int32Array;
   private readonly found: readonly (readonly number[])[];
 
   constructor(anchors: readonly string[]) {
+    let columns = 1;
+    for (const code of [...STOPS, ...anchors.flatMap(codesOf)]) {
+      if (this.columns[code] === 0) this.columns[code] = columns++;
+    }
     const children = [new Map<number, number>()];
     const own: number[][] = [[]];
     anchors.forEach((anchor, id) => {
       let state = 0;
       for (const code of codesOf(anchor)) {
-        const known = children[state]?.get(code);
+        const column = this.columns[code] ?? 0;
+        const known = children[state]?.get(column);
         const target = known ?? children.length;
         if (known === undefined) {
-          children[state]?.set(code, target);
+          children[state]?.set(column, target);
           children.push(new Map());
           own.push([]);
         }
@@ -28,59 +37,32 @@ export class AnchorIndex {
     });
     this.next = new Int32Array(children.length * WIDTH);
     this.found = completed(children, own, this.next);
-    this.isEnd = Uint8Array.from(this.found, (ids) => (ids.length > 0 ? 1 : 0));
+    this.markEnds();
   }
 
-  /**
-   * Calls `onLine` for every line of `text` that holds one of the texts, with their numbers.
-   * Colour codes between characters do not count. Each state of a progress bar, which overwrites its line with \r, is a line with the
-   * number of the line it is in. Returns the last line that is not empty.
-   */
-  forEachLine(text: string, onLine: (line: FoundLine, ids: readonly number[]) => void): FoundLine | null {
-    const { next, isEnd, found } = this;
-    let hits: number[] = [];
-    let last: FoundLine | null = null;
-    let row = 0;
-    let start = 0;
-    let lineNumber = 1;
-    for (let at = 0; at <= text.length; at++) {
-      const code = at === text.length ? NEWLINE : text.charCodeAt(at);
-      if (code >= WIDTH) row = 0;
-      else if (code > ESCAPE) {
-        row = next[row + code] ?? 0;
-        if (row !== 0 && isEnd[row >> WIDTH_BITS] === 1) {
-          for (const id of found[row >> WIDTH_BITS] ?? []) if (!hits.includes(id)) hits.push(id);
-        }
-      } else if (code === NEWLINE || (code === RETURN && text.charCodeAt(at + 1) !== NEWLINE)) {
-        if (at > start) last = { start, end: at, lineNumber };
-        if (last !== null && hits.length > 0) {
-          onLine(last, hits);
-          hits = [];
-        }
-        row = 0;
-        start = at + 1;
-        if (code === NEWLINE) lineNumber++;
-      } else if (code === ESCAPE) {
-        while (at + 1 < text.length && !isLetter(text.charCodeAt(at))) at++;
-      } else row = 0;
+  /** Numbers of the texts that end where a step led to, which was below 0 and not STOP. */
+  foundAt(step: number): readonly number[] {
+    return this.found[(-1 - step) / WIDTH] ?? [];
+  }
+
+  private markEnds(): void {
+    for (let at = 0; at < this.next.length; at++) {
+      const target = this.next[at] ?? 0;
+      if ((this.found[target / WIDTH]?.length ?? 0) > 0) this.next[at] = -1 - target;
     }
-    return last;
+    for (let row = 0; row < this.next.length; row += WIDTH) {
+      for (const code of STOPS) this.next[row + (this.columns[code] ?? 0)] = STOP;
+    }
   }
 }
 
-export interface FoundLine {
-  readonly start: number;
-  /** Behind the last character. */
-  readonly end: number;
-  /** Counted from 1. */
-  readonly lineNumber: number;
-}
-
+export const NEWLINE = 10;
+export const RETURN = 13;
+export const ESCAPE = 27;
+const STOPS = [NEWLINE, RETURN, ESCAPE] as const;
+export const STOP = -(2 ** 31);
+/** Columns of a row: all of ASCII at most. */
 const WIDTH = 128;
-const WIDTH_BITS = 7;
-const NEWLINE = 10;
-const RETURN = 13;
-const ESCAPE = 27;
 /** Longer anchors would make the table larger and find nothing more. */
 const LONGEST = 24;
 
@@ -99,21 +81,22 @@ function completed(
       next.copyWithin(state * WIDTH, fallback * WIDTH, (fallback + 1) * WIDTH);
       found[state] = [...(found[state] ?? []), ...(found[fallback] ?? [])];
     }
-    for (const [code, child] of children[state] ?? []) {
-      suffix[child] = state === 0 ? 0 : (next[fallback * WIDTH + code] ?? 0) / WIDTH;
-      next[state * WIDTH + code] = child * WIDTH;
+    for (const [column, child] of children[state] ?? []) {
+      suffix[child] = state === 0 ? 0 : (next[fallback * WIDTH + column] ?? 0) / WIDTH;
+      next[state * WIDTH + column] = child * WIDTH;
       queue.push(child);
     }
   }
   return found;
 }
 
+/** Up to the first that is not ASCII. */
 function codesOf(anchor: string): readonly number[] {
-  return Array.from({ length: Math.min(anchor.length, LONGEST) }, (_unused, at) => anchor.charCodeAt(at));
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+  const codes = Array.from({ length: Math.min(anchor.length, LONGEST) }, (_unused, at) =>
+    anchor.charCodeAt(at),
+  );
+  const end = codes.findIndex((code) => code >= WIDTH);
+  return end === -1 ? codes : codes.slice(0, end);
 }
 
 /**

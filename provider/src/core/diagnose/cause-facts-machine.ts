@@ -74,6 +74,11 @@ export const MACHINE_CAUSES = {
     meaning: "Weight files or tensors that the model needs are absent",
     change: "download the missing files / --load-format / right checkpoint",
   },
+  TOKENIZER_NOT_FOUND: {
+    meaning: "The checkpoint has no tokenizer that can be read",
+    change:
+      "tokenizer.json and tokenizer_config.json in the checkpoint / --tokenizer / --skip-tokenizer-init",
+  },
   CHECKPOINT_MODEL_MISMATCH: {
     meaning: "The checkpoint has tensors the vLLM model class does not know (or the reverse)",
     change: "vLLM version, quantization config, or another checkpoint",

@@ -30,6 +30,10 @@ export const SERVING_CAUSES = {
     meaning: "No MoE kernel backend supports the quantization and activation on this GPU",
     change: "vLLM/flashinfer version, --moe-backend, or another checkpoint",
   },
+  KV_PAGE_SIZES_DIFFER: {
+    meaning: "The layers of the model need pages of KV cache whose sizes this vLLM cannot make one",
+    change: "vLLM version; --kv-cache-dtype auto; VLLM_PP_LAYER_PARTITION unset",
+  },
   KERNEL_RESOURCES_EXCEEDED: {
     meaning: "A Triton kernel needs more shared memory than the GPU has",
     change: "--attention-backend / --dtype / parallel sizes / vLLM version for that GPU",
@@ -48,7 +52,8 @@ export const SERVING_CAUSES = {
   },
   KV_CACHE_NO_MEMORY: {
     meaning: "Weights and activations already use the whole memory budget; nothing left for KV cache",
-    change: "--gpu-memory-utilization up, --tensor-parallel-size up, or smaller checkpoint",
+    change:
+      "--gpu-memory-utilization up, --tensor-parallel-size up, or smaller checkpoint; on CPU VLLM_CPU_KVCACHE_SPACE down",
   },
   KV_CACHE_TOO_SMALL_FOR_MODEL_LEN: {
     meaning: "KV cache is smaller than one request of max_model_len",
@@ -137,6 +142,15 @@ export const SERVING_CAUSES = {
   QUANT_MISMATCH: {
     meaning: "--quantization differs from the checkpoint",
     change: "--quantization (drop it)",
+  },
+  QUANT_METHOD_UNKNOWN: {
+    meaning: "This vLLM does not know the quantization method of the checkpoint",
+    change: "vLLM version, a plugin that has the method, or another checkpoint",
+  },
+  QUANT_KERNEL_NONE_VALID: {
+    meaning:
+      "No kernel of this vLLM takes a quantized layer of this type, group size or shape on this platform",
+    change: "another checkpoint; vLLM version",
   },
   QUANT_UNSUPPORTED_BY_GPU: {
     meaning: "The quantization needs a newer GPU",

@@ -1,3 +1,3 @@
-export { type Diagnosis, diagnose } from "./diagnose";
+export { type Diagnosis, diagnose, LogReading } from "./diagnose";
 export { fatalPatterns } from "./fatal-patterns";
 export { readLogLine } from "./log-line";

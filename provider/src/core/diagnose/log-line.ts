@@ -38,19 +38,15 @@ const VLLM_LEVEL =
 const OTHER_LEVEL =
   /^(?:(?<uvicorn>DEBUG|INFO|WARNING|ERROR|CRITICAL): +|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+(?:\s+(?<ray>DEBUG|INFO|WARNING|ERROR|CRITICAL) \S+ -- | - (?<plain>DEBUG|INFO|WARNING|ERROR|CRITICAL) - (?:\S+ - )*(?:[\w.]+: )?))/;
 const WARNING_WORDS = /^(?:\[rank\d+\]:)?\[W\d|\b(?:User|Runtime|Future|Deprecation)Warning: |\] Warning: /;
+/** An exception told inside another one is indented as source code is. Source: huggingface_hub errors.py, StrictDataclassError. */
+const INNER_EXCEPTION = /^ {4}(?=[A-Z]\w*(?:Error|Exception): )/;
 const RANK_PREFIX = /^\[rank(?<rank>\d+)\]:(?: |(?=\[[EWI]\d))/;
 
 export function readLogLine(line: string): LogLine {
   const raw = line.replace(COLOURS, "").trimEnd();
-  let text = OUTER_PREFIXES.reduce((rest, prefix) => rest.replace(prefix, ""), raw);
-  let process: RegExpExecArray | null = null;
-  for (;;) {
-    const next = PROCESS_PREFIX.exec(text);
-    process = next ?? process;
-    const length = (next ?? RAY_PREFIX.exec(text))?.[0].length ?? 0;
-    if (length === 0) break;
-    text = text.slice(length);
-  }
+  const prefixed = withoutPrefixes(raw);
+  const { process } = prefixed;
+  let { text } = prefixed;
   const rank = RANK_PREFIX.exec(text);
   if (rank?.[0].endsWith(" ") === true) text = text.slice(rank[0].length);
   const level = VLLM_LEVEL.exec(text) ?? OTHER_LEVEL.exec(text);
@@ -59,6 +55,7 @@ export function readLogLine(line: string): LogLine {
       .map((name) => level?.groups?.[name])
       .find((one) => one !== undefined) ?? null;
   if (level !== null) text = text.slice(level[0].length);
+  text = text.replace(INNER_EXCEPTION, "  ");
   return {
     raw,
     text,
@@ -71,12 +68,38 @@ export function readLogLine(line: string): LogLine {
   };
 }
 
-/** The lines inside one record of vLLM's JSON formatter; null: it is none. Source: vllm 0.32.0 --logging-config formatter json. */
+/** Each may be put around another: a compose of containers whose lines have times, say. */
+const MOST_OUTER_PREFIXES = 4;
+
+function withoutPrefixes(raw: string): { readonly text: string; readonly process: RegExpExecArray | null } {
+  let text = raw;
+  for (let round = 0; round < MOST_OUTER_PREFIXES; round++) {
+    const shorter = OUTER_PREFIXES.reduce((rest, prefix) => rest.replace(prefix, ""), text);
+    if (shorter === text) break;
+    text = shorter;
+  }
+  let process: RegExpExecArray | null = null;
+  for (;;) {
+    const next = PROCESS_PREFIX.exec(text);
+    process = next ?? process;
+    const length = (next ?? RAY_PREFIX.exec(text))?.[0].length ?? 0;
+    if (length === 0) break;
+    text = text.slice(length);
+  }
+  return { text, process };
+}
+
+/**
+ * The lines inside one record of a JSON logger (vllm 0.32.0 --logging-config formatter json, others) or of docker's files; null: it is
+ * none. vLLM puts its process in front of whatever is printed, of such records too.
+ */
 export function readJsonRecord(line: string): readonly LogLine[] | null {
-  if (!line.startsWith("{")) return null;
+  if (!line.includes("{")) return null;
+  const { text: json, process } = withoutPrefixes(line.replace(COLOURS, "").trimEnd());
+  if (!json.startsWith("{")) return null;
   let record: unknown;
   try {
-    record = JSON.parse(line);
+    record = JSON.parse(json);
   } catch {
     return null;
   }
@@ -86,14 +109,21 @@ export function readJsonRecord(line: string): readonly LogLine[] | null {
     const found = names.map((name) => fields.get(name)).find((value) => typeof value === "string");
     return typeof found === "string" ? found : null;
   };
+  const printed = field("log");
+  if (printed !== null) {
+    return printed
+      .trimEnd()
+      .split(/\r\n|[\r\n]/)
+      .flatMap((inner) => readJsonRecord(inner) ?? [readLogLine(inner)]);
+  }
   const message = field("message", "msg", "event");
   if (message === null) return null;
   const level = field("levelname", "level", "severity")?.toUpperCase() ?? null;
-  const name = field("vllm_process_name", "processName");
+  const name = field("vllm_process_name", "processName") ?? process?.groups?.["name"] ?? null;
   const body = [message, field("exc_info", "exception", "traceback")]
     .filter((part) => part !== null)
     .join("\n");
-  return body.split(/\r?\n/).map((text) => {
+  return body.split(/\r\n|[\r\n]/).map((text) => {
     const inner = readLogLine(text);
     return {
       ...inner,

@@ -75,6 +75,17 @@ export const MARKS: readonly Mark[] = [
     pattern: /Got fatal signal from worker processes/,
     source: "vllm 0.8 v1/engine/core_client.py",
   },
+  {
+    name: "failed",
+    pattern: /^Worker VllmWorkerProcess pid \d+ died, exit code: /,
+    source: "vllm 0.5 to 0.8 executor/multiproc_worker_utils.py",
+  },
+  {
+    name: "failed",
+    pattern: /^\*\*\* SIG(?:SEGV|ABRT|FPE|ILL) received/,
+    source: "absl failure handler, in Ray",
+  },
+  { name: "failed", pattern: /^!!!!!!! Segfault encountered !!!!!!!/, source: "vllm 0.10 to 0.33, cpptrace" },
   { name: "failed", pattern: /^Fatal Python error: /, source: "CPython faulthandler" },
   { name: "failed", pattern: /\(core dumped\)/, source: "bash, dash" },
   {
@@ -88,6 +99,7 @@ export const MARKS: readonly Mark[] = [
 export const CONTEXT_PATTERNS: readonly RegExp[] = [
   /non-default args: .*'tensor_parallel_size': (?<tensorParallelSize>\d+)/,
   /args: Namespace\(.*tensor_parallel_size=(?<tensorParallelSize>\d+)/,
+  /non-default args: .*'quantization': '(?<quantizationArgument>[\w-]+)'/,
   /non-default args: .*'port': (?<port>\d+)/,
   /args: Namespace\(.*\bport=(?<port>\d+)/,
   /non-default args: .*'max_num_seqs': (?<maxNumSeqs>\d+)/,

@@ -1,4 +1,3 @@
-import type { FoundLine } from "./anchors";
 import { type LogLine, readLogLine } from "./log-line";
 import type { MarkName } from "./marks";
 import { NOISE } from "./noise";
@@ -9,6 +8,15 @@ export interface SeenLine {
   readonly line: LogLine;
   /** Counted from 1. */
   readonly lineNumber: number;
+}
+
+/** A line as it was found. */
+export interface RawLine {
+  readonly raw: string;
+  /** Counted from 1. */
+  readonly lineNumber: number;
+  /** Up to 1000 characters of what stands before it. */
+  readonly before: () => string;
 }
 
 export interface SeenException extends SeenLine {
@@ -29,8 +37,6 @@ export interface Scan {
   readonly last: SeenLine | null;
 }
 
-/** How many characters before a line a sign may look at. */
-const BEFORE = 1000;
 const MOST_EXCEPTIONS = 30;
 /** After so many lines with one sign the best of them has been there. */
 const MOST_LOOKS = 500;
@@ -42,6 +48,7 @@ const EXCEPTION =
 const CARRIES_CAUSE = /Worker failed with error|method failed|RayTaskError|Error raised in subprocess/;
 /** A line of source in a traceback: it holds the words of the error before they are filled in. */
 const SOURCE_CODE = /^ {4}/;
+
 export interface Watcher {
   readonly rule: CauseRule;
   readonly sign: Sign;
@@ -59,8 +66,8 @@ export class Pass {
   private readonly looks = new Map<Sign, number>();
   private readonly survived = new SurvivedRecords();
   private isSurvived = false;
-
-  constructor(readonly log: string) {}
+  /** What `settled` said for good: asked for every line that holds the sign's fixed text. */
+  private readonly closed = new Map<Sign, "seen" | "given up">();
 
   /** Begins a line. */
   enter(line: LogLine, lineNumber: number): void {
@@ -69,6 +76,12 @@ export class Pass {
 
   /** Whether one more line that may have this sign can tell nothing better; "seen": and the sign is there. */
   settled(sign: Sign): "seen" | "given up" | null {
+    const closed = this.closed.get(sign) ?? this.judged(sign);
+    if (closed !== null) this.closed.set(sign, closed);
+    return closed;
+  }
+
+  private judged(sign: Sign): "seen" | "given up" | null {
     const looks = this.looks.get(sign) ?? 0;
     const before = this.seen.get(sign);
     if (before === undefined) return looks > MOST_VAIN_LOOKS ? "given up" : null;
@@ -85,7 +98,7 @@ export class Pass {
   }
 
   /** Whether the line shows the sign. The first line counts; one that says the exception's type is better evidence. */
-  look({ rule, sign }: Watcher, line: LogLine, { start, lineNumber }: FoundLine): boolean {
+  look({ rule, sign }: Watcher, line: LogLine, { lineNumber, before: textBefore }: RawLine): boolean {
     this.looks.set(sign, (this.looks.get(sign) ?? 0) + 1);
     if (SOURCE_CODE.test(line.text)) return false;
     const match = sign.pattern.exec(line.text);
@@ -97,8 +110,7 @@ export class Pass {
       (before.isSurvived && !this.isSurvived) ||
       (!EXCEPTION.test(before.line.text) && EXCEPTION.test(line.text));
     if (!isBetter) return isKnown;
-    if (sign.accepts?.(match, line, this.log.slice(Math.max(0, start - BEFORE), start)) === false)
-      return false;
+    if (sign.accepts?.(match, line, textBefore()) === false) return false;
     const { isSurvived } = this;
     const isFirst = before === undefined || before.isSurvived;
     const firstLineNumber = isFirst ? lineNumber : before.firstLineNumber;
@@ -120,6 +132,7 @@ export class Pass {
       // Whatever was printed before did not keep the server from coming up.
       this.seen.clear();
       this.looks.clear();
+      this.closed.clear();
       this.marks.clear();
       this.exceptions = [];
       this.earlierExceptions = [];
@@ -133,13 +146,13 @@ export class Pass {
       this.marks.set(name, { line, lineNumber });
   }
 
-  exception(line: LogLine, { start, lineNumber }: FoundLine): void {
+  exception(line: LogLine, { lineNumber, before }: RawLine): void {
     if (this.isSurvived || this.hasEnoughExceptions() || this.exceptions.at(-1)?.lineNumber === lineNumber)
       return;
     if (line.level === "WARNING" || line.level === "INFO" || line.level === "DEBUG") return;
     if (!EXCEPTION.test(line.text)) return;
     if (!NOISE.some((pattern) => pattern.test(line.text))) {
-      const source = /: /.test(line.text) ? "" : sourceOf(this.log.slice(Math.max(0, start - BEFORE), start));
+      const source = /: /.test(line.text) ? "" : sourceOf(before());
       this.exceptions.push({ line, lineNumber, source: readLogLine(source).text.trim() || null });
     } else if (this.wrapper === null && CARRIES_CAUSE.test(line.text)) this.wrapper = { line, lineNumber };
   }

@@ -1,5 +1,5 @@
 import type { FailureCause } from "./causes";
-import type { LogLine } from "./log-line";
+import { type LogLine, readJsonRecord, readLogLine } from "./log-line";
 
 /**
  * How much a sign says. Proofs name the cause; symptoms come with several causes; a hint says nothing alone but carries
@@ -57,12 +57,23 @@ export interface Sighting {
   readonly values: Values;
 }
 
-/** The line of source that raised what comes after `before`; Python 3.11 and later point at a part of it on a line of their own, and progress bars come between. */
-export function sourceOf(before: string): string {
+/**
+ * The line of source that raised `line`, which comes after `before`. Python 3.11 and later point at a part of it on a line of their own;
+ * progress bars and other processes come between.
+ */
+export function sourceOf(before: string, line?: LogLine): string {
   const lasting = before.replace(/[^\r\n]*\r(?!\n)/g, "");
-  const lines = lasting.split("\n").filter((line) => line.trim() !== "");
-  const last = lines.pop() ?? "";
-  return /[~^]\s*$/.test(last) ? (lines.pop() ?? "") : last;
+  const lines = lasting
+    .split("\n")
+    .flatMap((raw) => readJsonRecord(raw) ?? [readLogLine(raw)])
+    .filter(({ text }) => text.trim() !== "" && !/[~^]\s*$/.test(text));
+  const own = lines.filter((one) => line !== undefined && prefixOf(one) === prefixOf(line));
+  return (own.at(-1) ?? lines.at(-1))?.text ?? "";
+}
+
+/** The same for every line of one process and record. */
+function prefixOf({ raw, text }: LogLine): string {
+  return raw.slice(0, raw.length - text.length);
 }
 
 /** Values that stay text although they look like numbers. */

@@ -4,6 +4,7 @@ import { driftOf } from "./drift-of";
 
 /** Statuses that tell of something which happened to the server, not of what was done to it. */
 const ACCIDENTS: ReadonlySet<ServerSeen["status"]> = new Set([
+  "hung",
   "unresponsive",
   "restarting",
   "crashed",

@@ -1,6 +1,7 @@
 import { crashLoopWords, lastCrashWords, times } from "../crash-loop";
 import type { ExitSeen, Observed, PortSeen, ServerSeen } from "../observed";
 import type { Drift, Repair } from "./drift";
+import { hungWords, unresponsiveWords } from "./illness-words";
 
 /** What the server does instead of answering; [] when it answers. */
 export function statusDrift(observed: Observed): readonly Drift[] {
@@ -45,8 +46,10 @@ function statusWords(observed: Observed): { readonly words: string; readonly rep
             : `${died}, was started again by itself and has not answered yet${lastCrashWords(observed)}`,
         repair: "wait",
       };
+    case "hung":
+      return { words: hungWords(observed), repair: "restart" };
     case "unresponsive":
-      return { words: unresponsiveWords(server), repair: "restart" };
+      return { words: unresponsiveWords(observed), repair: "restart" };
     case "restarting":
       return { words: `${died} and is about to be restarted${lastCrashWords(observed)}`, repair: "restart" };
     case "crashed":
@@ -74,12 +77,6 @@ function isEndRecorded({ lastExit, generation }: ServerSeen): boolean {
   return lastExit !== null && lastExit.generation >= generation;
 }
 
-function unresponsiveWords({ differences: { token } }: ServerSeen): string {
-  if (token === null || token.outcome === "answered" || token.outcome === "busy")
-    return "its process lives but does not answer /health";
-  return `it answers no token${token.detail === null ? "" : `: ${token.detail}`}`;
-}
-
 /** Who listens in the place of a server that does not; null: nobody. */
 function foreignHolder({ server, port }: Observed): string | null {
   if (port.free || isOwn(server, port)) return null;
@@ -96,16 +93,17 @@ function isOwn(server: ServerSeen, port: Extract<PortSeen, { free: false }>): bo
   return server.processes.some((process) => process.pid === port.pid);
 }
 
-/** That a server which answers came back by itself since it was last looked at; null: it did not. */
+/** That a server which answers came back by itself since it was last looked at, and why it had died; null: it did not. */
 export function recovery(
-  { server, host }: Observed,
+  observed: Observed,
   known: { readonly restarts: number; readonly bootId: string | null },
 ): string | null {
+  const { server, host } = observed;
   if (server.status !== "ready") return null;
   if (known.bootId !== null && known.bootId !== host.bootId)
     return "the host was rebooted; the server came back by itself";
   if (server.restarts <= known.restarts) return null;
-  return `it died${exitWords(server.lastExit)} and came back by itself (${times(server.restarts)} since it was last started)`;
+  return `it died${exitWords(server.lastExit)} and came back by itself (${times(server.restarts)} since it was last started)${lastCrashWords(observed)}`;
 }
 
 function exitWords(exit: ExitSeen | null): string {

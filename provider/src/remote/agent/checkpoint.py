@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import checkpoint_record, paths
+from agent import checkpoint_record, paths, weights
 from agent.weights import WEIGHT_SUFFIXES
 
 CONFIG_FILES = ("config.json", "hf_quant_config.json")
@@ -44,14 +44,15 @@ def _look_at(folder: Path) -> dict[str, Any]:
         return _not_found(folder, _reason(folder, error))
     except ValueError as error:
         return _not_found(folder, str(error))
-    sizes = [_size(folder / name) for name in entries if name.endswith(WEIGHT_SUFFIXES)]
-    there = [size for size in sizes if size is not None]
+    sizes = {name: _size(folder / name) for name in entries if name.endswith(WEIGHT_SUFFIXES)}
+    there = {name: size for name, size in sizes.items() if size is not None}
     return {
         "found": True,
         "path": str(folder),
         "files": texts,
         "weightFiles": len(there),
-        "weightBytes": sum(there),
+        "weightBytes": sum(there.values()),
+        "loadedBytes": weights.loaded_bytes(there),
     }
 
 

@@ -16,9 +16,12 @@ PART_BYTES = 64 * 1024
 _TOLD = ("crash-looping", "crashed", "restarting", "starting")
 
 
-def of(server: Server, status: str) -> list[dict[str, Any]]:
-    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one."""
-    loop = loop_of(server) if status in _TOLD else []
+def of(server: Server, status: str, tells_past: bool = False) -> list[dict[str, Any]]:
+    """`crashes` of core/observed.ts: [], the only failure, or the first and the last one. `tells_past`: of a server that came
+    back by itself and is ready the last one too."""
+    loop = loop_of(server) if status in _TOLD or (tells_past and status == "ready") else []
+    if status == "ready":
+        loop = loop[-1:]
     if loop:
         # What an earlier start printed may hold a secret of then.
         redact.also({"secretEnvironment": records.read_json(_folder(server) / "secrets.json")})
@@ -41,10 +44,10 @@ def _folder(server: Server) -> Path:
 
 def _describe(server_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     ending = {name: entry[name] for name in ("generation", "code", "signal", "at")}
-    return {"exit": ending, "log": _excerpt(logs.path(server_id, entry["generation"]))}
+    return {"exit": ending, "log": excerpt(logs.path(server_id, entry["generation"]))}
 
 
-def _excerpt(path: Path) -> Optional[list[dict[str, Any]]]:
+def excerpt(path: Path) -> Optional[list[dict[str, Any]]]:
     """Stretches of lines, each with the number of its first one in the log as it was written; None: it is not there."""
     try:
         with path.open("rb") as file:

@@ -9,9 +9,11 @@ from agent import accounts, gpus, processes
 from agent.registry import Server
 
 
-def look(servers: Sequence[Server]) -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
+def look(
+    servers: Sequence[Server], with_condition: bool = False
+) -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
     """(GPUs, what went wrong), as `gpus.query` gives them, with holders named and `reservedBy` set."""
-    found, error = gpus.query()
+    found, error = gpus.query(with_condition)
     if found is None:
         return None, error
     server_of_pid = {member.pid: server.server_id for server in servers for member in server.members}

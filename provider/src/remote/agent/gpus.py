@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from agent import command, executable
+from agent import command, executable, gpu_condition
 from agent.gpu_choice import choose
 
-__all__ = ["choose", "memory_used", "query"]
+__all__ = ["choose", "memory_used", "places", "query"]
 
 DEADLINE_SECONDS = 30.0
 
@@ -20,24 +21,32 @@ _NOTHING_TO_TELL = ("N/A", "Not Supported", "Insufficient Permissions")
 _DRIVER = Path("/dev/nvidiactl")
 
 _FIELDS = ("index", "uuid", "name", "memory.total", "memory.used", "driver_version", "compute_cap")
+# Drivers before 510 do not know compute_cap, and others not what makes up a condition.
+_OPTIONAL = ("compute_cap", *gpu_condition.FIELDS)
+_UNKNOWN_FIELD = re.compile(r'Field "([^"]+)" is not a valid field')
 
 
-def query() -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
+def query(with_condition: bool = False) -> tuple[Optional[list[dict[str, Any]]], Optional[str]]:
     """(GPUs by index, what went wrong). No nvidia-smi: (None, None). A dead driver: (None, what it says).
 
     A GPU: index, uuid, name, memoryTotalMib, memoryUsedMib, computeCapability, driverVersion,
-    processes [{pid, usedMib}].
+    processes [{pid, usedMib}]; with_condition, which takes one call more: condition.
     """
     program = _program()
     if program is None:
         return None, None
-    rows, error = _table(program, "gpu", _FIELDS)
-    if rows is None and error is not None and "compute_cap" in error:
-        # Drivers before 510 do not know it.
-        rows, error = _table(program, "gpu", _FIELDS[:-1])
+    rows, error = _gpu_table(program, (*_FIELDS, *(gpu_condition.FIELDS if with_condition else ())))
     if rows is None:
         return None, error
-    gpus = [_gpu(row) for row in rows if _trouble(row) is None]
+    sound = [row for row in rows if _trouble(row) is None]
+    gpus = [_gpu(row) for row in sound]
+    if with_condition:
+        remapped = {
+            row["gpu_uuid"]: row
+            for row in _table(program, "remapped-rows", gpu_condition.ROW_FIELDS)[0] or []
+        }
+        for gpu, row in zip(gpus, sound):
+            gpu["condition"] = gpu_condition.read(row, remapped.get(gpu["uuid"]))
     broken = [told for told in map(_trouble, rows) if told is not None]
     by_uuid = {gpu["uuid"]: gpu for gpu in gpus}
     apps, apps_error = _table(program, "compute-apps", ("pid", "gpu_uuid", "used_memory"))
@@ -62,9 +71,25 @@ def memory_used() -> tuple[dict[str, int], Optional[str]]:
     return used, "; ".join(trouble for trouble in told if trouble is not None) or error
 
 
+def places() -> dict[str, str]:
+    """Where on the PCI bus each GPU sits, by UUID: "00000000:41:00.0". {}: it cannot be asked."""
+    program = _program()
+    rows = None if program is None else _table(program, "gpu", ("uuid", "pci.bus_id"))[0]
+    return {row["uuid"]: row["pci.bus_id"] for row in rows or []}
+
+
 def _program() -> Optional[str]:
     here = shutil.which("nvidia-smi", path=os.environ.get("PATH", executable.POOR_PATH))
     return here or shutil.which("nvidia-smi", path=executable.login_environment()["PATH"])
+
+
+def _gpu_table(program: str, fields: Sequence[str]) -> tuple[Optional[list[dict[str, str]]], Optional[str]]:
+    """Without the fields that this driver does not know; it names one at a time."""
+    rows, error = _table(program, "gpu", fields)
+    unknown = _UNKNOWN_FIELD.search(error or "")
+    if rows is None and unknown is not None and unknown[1] in fields and unknown[1] in _OPTIONAL:
+        return _gpu_table(program, [field for field in fields if field != unknown[1]])
+    return rows, error
 
 
 def _table(

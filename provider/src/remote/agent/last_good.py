@@ -47,7 +47,7 @@ class LastGood:
             "apiKey": self.secrets.get("VLLM_API_KEY"),
             "fingerprint": fingerprint_answered(self.launch),
             "timeoutSeconds": step["timeoutSeconds"],
-            "fatalPatterns": step["fatalPatterns"],
+            **{name: step[name] for name in ("fatalPatterns", "idlePatterns", "stallSeconds")},
         }
 
 

@@ -38,6 +38,8 @@ class LogTail:
         self._backlog = Backlog()
         self._emitted_at = 0.0
         self.last_line = ""
+        # Of all looks: grows also by what ends no line yet.
+        self.heard_bytes = 0
 
     def poll(self) -> list[str]:
         """Lines that were finished since the last look. Emits batches when some are due."""
@@ -45,6 +47,13 @@ class LogTail:
         if self._backlog and time.monotonic() - self._emitted_at >= BATCH_SECONDS:
             self._emit_batches(_BATCHES_AT_ONCE)
         return lines
+
+    def catch_up(self) -> None:
+        """Reads to the end, as far as lines are finished there; emits at most the last 8 MiB."""
+        self._skip_middle()
+        self._read(2 * TAIL_BYTES)
+        while self._backlog:
+            self._emit_batches(1)
 
     def drain(self) -> list[str]:
         """The rest, an unfinished last line too; emits everything but the middle of a rest that is too long."""
@@ -68,6 +77,7 @@ class LogTail:
                 end = self._place.offset + most_bytes
                 while chunk := file.read(min(_READ_BYTES, end - self._place.offset)):
                     self._place.took(chunk)
+                    self.heard_bytes += len(chunk)
                     parts = (self._unfinished + chunk).split(b"\n")
                     # A bar without a line end can go on for megabytes; what is cut later need not be kept.
                     self._unfinished = parts.pop()[: 4 * LONGEST_LINE]

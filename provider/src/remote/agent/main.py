@@ -81,7 +81,15 @@ def _operation(name: Any) -> Callable[[dict[str, Any]], Any]:
         from agent import apply
 
         return apply.run
-    raise _bad_request(f"op {name!r}, need observe, apply or flags")
+    if name == "survey":
+        from agent import survey
+
+        return survey.run
+    if name == "logs":
+        from agent import log_follow
+
+        return log_follow.run
+    raise _bad_request(f"op {name!r}, need observe, apply, flags, survey or logs")
 
 
 def _bad_request(found: str) -> AgentFailure:

@@ -34,6 +34,13 @@ def choose(server_id: str, launch: Mapping[str, Any]) -> tuple[str, list[str]]:
     return manager, notes
 
 
+def survey() -> list[dict[str, Any]]:
+    """[{name, reason}], best first, for a login that may use sudo; `reason` why it does not work here, None: it does. Changes nothing."""
+    looks = {**_BY_PREFERENCE, "systemd-user": _no_user_units_yet}
+    return [{"name": name, "reason": look("auto")} for name, look in looks.items()]
+
+
+_NO_LINGER = "it needs linger, which a start asks for (loginctl enable-linger)"
 _NO_BOOT = "it will not start at boot, which takes systemd: after a reboot of the host `pulumi up --refresh` starts it"
 
 
@@ -83,15 +90,23 @@ def _no_system_units(sudo: str) -> Optional[str]:
     return None
 
 
-def _no_user_units(_sudo: str) -> Optional[str]:
-    reason = _no_systemd()
-    if reason is not None:
-        return reason
+def _no_user_units_yet(_sudo: str) -> Optional[str]:
+    return _no_systemd() or _no_user_manager() or (None if _lingers() else _NO_LINGER)
+
+
+def _no_user_manager() -> Optional[str]:
     told = systemctl.change(systemctl.USER, "show", "--property=Version")
-    if told.code != 0:
-        return f"systemd does not serve {_me()} ({systemctl.last_line(told)})"
-    if Path("/var/lib/systemd/linger", _me()).exists():
-        return None
+    return None if told.code == 0 else f"systemd does not serve {_me()} ({systemctl.last_line(told)})"
+
+
+def _lingers() -> bool:
+    return Path("/var/lib/systemd/linger", _me()).exists()
+
+
+def _no_user_units(_sudo: str) -> Optional[str]:
+    reason = _no_systemd() or _no_user_manager()
+    if reason is not None or _lingers():
+        return reason
     # Without it systemd ends everything of the user with the last login, and starts nothing at boot.
     told = command.run(
         ["/usr/bin/env", "loginctl", "--no-ask-password", "enable-linger"], systemctl.ENVIRONMENT, _SECONDS

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Callable, Optional
 
 from agent import (
-    accounts,
     drift_seen,
     gpu_seen,
+    gpu_xid,
+    host_facts,
     observed_others,
-    paths,
     processes,
-    records,
     registry,
     server_seen,
     side_by_side,
@@ -34,9 +31,12 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     asked = [_server(query, known, moment) for query in queries]
     others = observed_others.choose(request, asked, known)
     parts = Parts(queries, others)
+    # What only a start needs to know costs a call of nvidia-smi and a look at the kernel's log.
+    is_for_start = request.get("forStart") is True
     seen = side_by_side.run(
         {
-            "gpus": partial(gpu_seen.look, known),
+            "gpus": partial(gpu_seen.look, known, is_for_start),
+            **({"xids": gpu_xid.look} if is_for_start else {}),
             **{
                 ("asked", index): _look(server, queries[index], request) for index, server in enumerate(asked)
             },
@@ -49,7 +49,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         {"server": seen.told(("asked", index)), **parts.of_query(query, seen)}
         for index, query in enumerate(queries)
     ]
-    observation = {"host": _host(), "gpus": gpus, "gpuError": gpu_error, "servers": servers}
+    host = {**host_facts.look(), "xids": seen.told_or_none("xids")}
+    observation = {"host": host, "gpus": gpus, "gpuError": gpu_error, "servers": servers}
     wish = request.get("others")
     if wish is None:
         return observation
@@ -69,6 +70,7 @@ ABSENT: dict[str, Any] = {
     "ready": None,
     "lastExit": None,
     "crashes": [],
+    "illness": None,
     "restarts": 0,
     "processes": [],
     "secretsMatch": None,
@@ -101,17 +103,3 @@ def _server(
         server_id = ids[0]
     found = next((server for server in known if server.server_id == server_id), None)
     return found or registry.load(server_id, moment)
-
-
-def _host() -> dict[str, Any]:
-    return {
-        "hostname": os.uname().nodename,
-        "user": accounts.name_of(os.getuid()),
-        "uid": os.getuid(),
-        "home": str(paths.home()),
-        "bootId": processes.kernel_boot_id(),
-        "stateRoot": str(paths.state_root()),
-        "pythonVersion": "%d.%d.%d" % sys.version_info[:3],
-        "diskFreeBytes": records.free_bytes(paths.state_root()),
-        "shmFreeBytes": records.free_bytes("/dev/shm"),
-    }

@@ -6,6 +6,8 @@ import json
 import threading
 from typing import Any
 
+from agent import plain_setting
+
 # A value this short is no secret, and hiding it would make texts unreadable.
 SHORTEST_SECRET = 4
 
@@ -29,6 +31,8 @@ def also(record: Any) -> None:
     with _lock:
         spellings = set(_secrets)
         for value in found:
+            if plain_setting.is_plain_word(value):
+                continue
             spellings.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
         # Longest first: a secret that contains another one must go as a whole.
         _secrets = tuple(sorted((s for s in spellings if len(s) >= SHORTEST_SECRET), key=len, reverse=True))
@@ -62,6 +66,10 @@ def _collect(value: Any, found: set[str]) -> None:
         if key in ("apiKey", "token") and isinstance(item, str):
             found.add(item)
         elif key == "secretEnvironment" and isinstance(item, dict):
-            found.update(text for text in item.values() if isinstance(text, str))
+            found.update(
+                text
+                for name, text in item.items()
+                if isinstance(text, str) and not plain_setting.is_plain(name, text)
+            )
         else:
             _collect(item, found)

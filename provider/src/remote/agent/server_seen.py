@@ -18,12 +18,11 @@ from agent import (
     restart_policy,
     run_record,
     secret_hash,
-    token_probe,
+    serving,
     unit_seen,
 )
 from agent.processes import Process
 from agent.registry import Server
-from agent.status import status_of
 
 _LAUNCH_FIELDS = ("fingerprint", "executable", "modelPath", "listen", "servedModelNames")
 _MANAGERS = ("process", "systemd", "systemd-user")
@@ -36,12 +35,9 @@ def describe(server: Server, secret_environment: dict[str, str], asks_token: boo
     exits = run.get("exits") or []
     folder = paths.server_folder(server.server_id)
     leader = run_record.living(server.run, "leader")
-    status = status_of(server)
-    token = token_probe.ask(server) if asks_token and status == "ready" else None
-    if token is not None and token["outcome"] in ("unanswered", "refused"):
-        status = "unresponsive"
+    served = serving.look(server, asks_token)
     return {
-        "status": status,
+        "status": served.status,
         "owner": server.owner,
         "generation": run_record.generation_of(server.run),
         "launch": _launch(server),
@@ -52,12 +48,13 @@ def describe(server: Server, secret_environment: dict[str, str], asks_token: boo
         "startedAt": run.get("startedAt"),
         "ready": _ready(server),
         "lastExit": exits[-1] if exits else None,
-        "crashes": crashes.of(server, status),
+        "crashes": crashes.of(server, served.status, tells_past=asks_token),
+        "illness": served.illness,
         "restarts": _restarts(server),
         "processes": [_process(process) for process in server.members],
         "secretsMatch": _secrets_match(server, folder, secret_environment),
         "modelPathIntact": _is_model_intact(server.launch),
-        "differences": {**drift_seen.look(server, secret_environment), "token": token},
+        "differences": {**drift_seen.look(server, secret_environment), "token": served.token},
         "stateFolder": str(folder) if folder.is_dir() else None,
         "logPath": _log_path(server),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 from agent import crashes, readiness, run_record, stop_intent
 from agent.http_call import Endpoint, NoAnswer
 from agent.registry import Server
@@ -57,23 +59,24 @@ def _running(server: Server) -> str:
     ready = server.ready_of_launch()
     if ready is None:
         return "starting"
-    if _listens(server):
-        return "ready" if _is_healthy(server) else "unresponsive"
+    if listens(server):
+        return "ready" if health(server) == 200 else "unresponsive"
     # The newest process has to have been proven itself, to be blamed for not listening: after an automatic
     # restart it comes up like any other start.
     return "unresponsive" if ready["generation"] == run_record.generation_of(server.run) else "starting"
 
 
-def _listens(server: Server) -> bool:
+def listens(server: Server) -> bool:
     """By its own socket: somebody else's on the port says nothing."""
     listen = server.listen()
     return listen is not None and bool(readiness.own_listeners(listen["port"], server.members))
 
 
-def _is_healthy(server: Server) -> bool:
+def health(server: Server) -> Optional[int]:
+    """Status code of /health; None: no answer in time. 503: its engine is dead. Source: vLLM 0.32.0, health of its API server."""
     listen = server.listen() or {}
     endpoint = Endpoint(reachable_address(listen["address"]), listen["port"], None)
     try:
-        return endpoint.get("/health", HEALTH_SECONDS).status == 200
+        return endpoint.get("/health", HEALTH_SECONDS).status
     except NoAnswer:
-        return False
+        return None

@@ -41,8 +41,8 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     _demand_nothing_lives(server_id)
     last = run_record.read(server_id)
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
-    names = {*noted, *_names(found, "shm"), *_names(last, "shm")}
     inodes = {**_inodes(found), **_inodes(last), **stop_intent.shm_inodes(server_id)}
+    names = {*noted, *inodes, *_names(found, "shm"), *_names(last, "shm")}
     removed = sorted(by_supervisor.union(shm.remove_unused(names, inodes)))
     temp_files.empty(paths.temp_folder(server_id))
     _close_record(server_id)
@@ -73,6 +73,7 @@ def _end(
     ending.end_server(
         lambda: _members(server_id),
         time.sleep,
+        lambda held: stop_intent.note_shm(server_id, held),
         run_record.living(found, "leader"),
         drain if is_ready else None,
     )
@@ -92,7 +93,9 @@ def _orphans(members: list[processes.Process], found: Optional[dict[str, Any]]) 
 
 
 def _demand_nothing_lives(server_id: str) -> None:
-    left = ending.kill_all(lambda: _members(server_id), time.sleep)
+    left = ending.kill_all(
+        lambda: _members(server_id), time.sleep, lambda held: stop_intent.note_shm(server_id, held)
+    )
     if left:
         raise unkillable.failure(server_id, left)
 

@@ -133,17 +133,21 @@ class Supervisor:
             return False  # a home on the network that cannot be read for a while must not end the supervision
 
     def _end(self) -> None:
-        self._note_shm([member.pid for member in self._members()])
+        self._note_held(self._members())
         leader = run_record.living(self.file.run, "leader")
         is_ready = self._has_served(self._members())
         ending.end_server(
-            self._members, self.children.pause, leader, self.plan.drain_seconds if is_ready else None
+            self._members,
+            self.children.pause,
+            self._note_held,
+            leader,
+            self.plan.drain_seconds if is_ready else None,
         )
 
     def _clean_up(self) -> list[processes.Process]:
         """Ends what outlived the leader and takes away what it left; returns what could not be ended."""
-        self._note_shm([member.pid for member in self._members()])
-        left = ending.end_orphans(self._members, self.children.pause)
+        self._note_held(self._members())
+        left = ending.end_orphans(self._members, self.children.pause, self._note_held)
         self.children.reap()
         recorded = self.file.run["shm"]
         removed = shm.remove_unused(recorded, self.file.run["shmInodes"])
@@ -196,6 +200,9 @@ class Supervisor:
         known = processes.members_of(self.plan.server_id, self.file.run, seen)
         below = processes.descendants_of(os.getpid(), seen)
         return known + [process for process in below if process not in known]
+
+    def _note_held(self, members: list[processes.Process]) -> None:
+        self._note_shm([member.pid for member in members])
 
     def _note_shm(self, pids: list[int]) -> None:
         self.file.mapped(shm.names_new_to(pids, self.shm_before))

@@ -29,13 +29,14 @@ _COUNTERS = re.compile(
     r"^(vllm:(?:prompt_tokens|generation_tokens|request_success)_total|vllm:iteration_tokens_total_count)(?:\{[^}]*\})? (\S+)",
     re.MULTILINE,
 )
+_WAITING = re.compile(r"^vllm:num_requests_waiting(?:\{[^}]*\})? (\S+)", re.MULTILINE)
 _RUNNING = re.compile(r"^vllm:num_requests_running(?:\{[^}]*\})? (\S+)", re.MULTILINE)
 
 
 def ask(server: Server) -> Optional[dict[str, Any]]:
     """{outcome, detail} of one request of the kind that the server was proven with; None: no request fits.
 
-    "answered"; "busy": no answer in time, and meanwhile it worked for others, or nothing tells whether it did;
+    "answered"; "busy": no answer in time, and meanwhile it worked for others; "unclear": nothing tells whether it did;
     "unanswered" and "refused": nobody gets a token, or not we. A server that is at work is never blamed.
     """
     ready, launch = server.ready_of_launch(), server.launch
@@ -73,19 +74,29 @@ def _judged(reason: str, before: Optional[_Work], endpoint: Endpoint) -> dict[st
         after = _work(endpoint)
         if before is None or after is None:
             # Switched off, or as slow as everything else: it cannot be told from a server with too much to do.
-            return {"outcome": "busy", "detail": f"{reason}; its /metrics do not tell whether it works"}
+            return {"outcome": "unclear", "detail": f"{reason}; its /metrics do not tell whether it works"}
         if any(value > before.done.get(name, 0.0) for name, value in after.done.items()):
-            return {"outcome": "busy", "detail": f"{reason}; meanwhile it worked for others"}
+            return {"outcome": "busy", "detail": f"{reason}; meanwhile it worked for others{after.load()}"}
         if before.running == 0 or time.monotonic() >= end:
-            return {"outcome": "unanswered", "detail": f"{reason}; meanwhile it worked for nobody"}
+            return {
+                "outcome": "unanswered",
+                "detail": f"{reason}; meanwhile it worked for nobody{after.load()}",
+            }
         time.sleep(_LOOK_SECONDS)
 
 
 @dataclass(frozen=True)
 class _Work:
     done: dict[str, float]
-    # Requests the engine was at.
+    # Requests the engine was at, and those that wait for it to be.
     running: float
+    waiting: float
+
+    def load(self) -> str:
+        """ " (3 running, 20 waiting)"; "": none."""
+        if self.running == 0 and self.waiting == 0:
+            return ""
+        return f" ({self.running:.0f} running, {self.waiting:.0f} waiting)"
 
 
 def _work(endpoint: Endpoint) -> Optional[_Work]:
@@ -98,7 +109,10 @@ def _work(endpoint: Endpoint) -> Optional[_Work]:
     done: dict[str, float] = {}
     for name, value in _COUNTERS.findall(text):
         done[name] = done.get(name, 0.0) + _number(value)
-    return _Work(done, sum(map(_number, _RUNNING.findall(text)))) if done else None
+    if not done:
+        return None
+    running, waiting = (sum(map(_number, pattern.findall(text))) for pattern in (_RUNNING, _WAITING))
+    return _Work(done, running, waiting)
 
 
 def _number(text: str) -> float:

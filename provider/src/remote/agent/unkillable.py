@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Optional
 
-from agent import accounts, gpus, processes
+from agent import accounts, gpus, process_place, processes
 from agent.failure import AgentFailure
 
 _STATES = {
@@ -41,34 +41,11 @@ def failure(server_id: str, left: Sequence[processes.Process]) -> AgentFailure:
 
 
 def _describe(process: processes.Process, held: Sequence[str]) -> str:
-    state, place = _where(process)
+    state, place = process_place.where(process)
     words = [f"pid {process.pid} of {accounts.name_of(process.uid)}", f"state {state}"]
     words += [_STATES[state] + (f" ({place})" if place else "")] if state in _STATES else []
     words += [f"holds {' and '.join(held)}"] if held else []
     return f"{', '.join(words)}: {process.command}"
-
-
-def _where(process: processes.Process) -> tuple[str, Optional[str]]:
-    """State and place in the kernel of its thread that hangs; of a process whose first thread has ended, of another."""
-    states = {thread: _state_of(process.pid, thread) for thread in processes.threads_of(process.pid)}
-    living = {thread: state for thread, state in states.items() if state not in (None, "Z", "X", "x")}
-    hanging = next((thread for thread, state in living.items() if state == "D"), next(iter(living), None))
-    if hanging is None:
-        return process.state, None
-    try:
-        with open(f"/proc/{process.pid}/task/{hanging}/wchan", encoding="ascii") as file:
-            place = file.read().strip()
-    except OSError:
-        place = ""
-    return living[hanging] or process.state, None if place in ("", "0") else place
-
-
-def _state_of(pid: int, thread: int) -> Optional[str]:
-    try:
-        with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
-            return file.read().rpartition(b") ")[2][:1].decode("ascii")
-    except OSError:
-        return None
 
 
 def _held_gpus(left: Sequence[processes.Process]) -> tuple[dict[int, list[str]], Optional[str]]:

@@ -1,4 +1,4 @@
-"""Step wait: watches one start until it is ready, dies, prints a fatal line, loses its port or runs out of time."""
+"""Step wait: watches one start until it is ready, dies, prints a fatal line, loses its port, hangs or runs out of time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from agent import (
 )
 from agent.failure import AgentFailure
 from agent.http_call import Endpoint
+from agent.kernel_watch import KernelWatch
 from agent.log_tail import LogTail
 from agent.port_watch import PortWatch
 from agent.proof import Wanted
 from agent.prover import Prover
+from agent.vitality import Vitality
 
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
@@ -34,6 +36,8 @@ _LONGEST_PAUSE_SECONDS = 1.0
 _SETTLE_SECONDS = 2.0
 # A supervisor records an exit at once, a unit when nothing of it is left; when it is gone too nobody ever will.
 _RECORD_SECONDS = 10.0
+# The ends for which the kernel may know the reason.
+_FAILED = ("exited", "fatal", "timeout", "hung")
 
 
 def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
@@ -62,18 +66,22 @@ class _Wait:
         self.fatal = [re.compile(pattern, re.MULTILINE) for pattern in step["fatalPatterns"]]
         self.port = PortWatch(launch["listen"]["address"], launch["listen"]["port"])
         self.tasks: Optional[set[str]] = None
+        self.kernel = KernelWatch(launch, found)
         self.kv_cache = kv_truth.KvTruth(step.get("kvCacheAuto"))
         self.prover: Optional[Prover] = None
+        self.vitality = Vitality(step["stallSeconds"], step["idlePatterns"], events.emit)
         self.began = time.monotonic()
 
     def result(self) -> dict[str, Any]:
         pause = _FIRST_PAUSE_SECONDS
         try:
             while True:
+                before = self.tail.heard_bytes
                 lines = self.tail.poll()
+                self.vitality.hear(lines, self.tail.heard_bytes > before)
                 outcome = self._outcome(lines)
                 if outcome is not None:
-                    return outcome
+                    return {**outcome, **(self.kernel.told() if outcome["outcome"] in _FAILED else {})}
                 # Short while something happens, so that ready is seen when it is so.
                 pause = _FIRST_PAUSE_SECONDS if lines else min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
                 time.sleep(pause if self.prover is None else _FIRST_PAUSE_SECONDS)
@@ -84,6 +92,7 @@ class _Wait:
 
     def _outcome(self, lines: list[str]) -> Optional[dict[str, Any]]:
         fatal_line = self._hear(lines)
+        self.kernel.look(self._members)
         if fatal_line is not None:
             self._settle()
             return {"outcome": "fatal", "line": fatal_line}
@@ -100,15 +109,25 @@ class _Wait:
             return {"outcome": "wrong-answer", "detail": self.prover.refusal}
         elif self.prover.proven is not None:
             return self._proven(self.prover.proven)
+        hung = self.vitality.look(self._members)
+        if hung is not None:
+            return {**hung, **self._left_at()}
         waited = time.monotonic() - self.began
         if waited >= self.step["timeoutSeconds"]:
             return {
                 "outcome": "timeout",
                 "waitedSeconds": round(waited, 3),
-                "lastLine": self.tail.last_line or None,
-                "unanswered": None if self.prover is None else self.prover.asks(),
+                "activity": self.vitality.activity(),
+                **self._left_at(),
             }
         return None
+
+    def _left_at(self) -> dict[str, Any]:
+        """How far it came."""
+        return {
+            "lastLine": self.tail.last_line or None,
+            "unanswered": None if self.prover is None else self.prover.asks(),
+        }
 
     def _members(self) -> list[processes.Process]:
         return processes.members_of(self.server_id, self.run)
@@ -117,6 +136,7 @@ class _Wait:
         """The first line that a fatal pattern matches."""
         # One search over all of them first: a chatty start prints a hundred thousand lines between two looks.
         text = "\n".join(lines)
+        self.kernel.hear(text)
         is_suspect = any(pattern.search(text) for pattern in self.fatal)
         for line in lines:
             self.port.hear(line)

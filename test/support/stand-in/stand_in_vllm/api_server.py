@@ -205,6 +205,7 @@ class ApiServer:
         http = HttpServer(self.api.answer, self._log_access)
         if self.launch.settings.fail != "port-never-listens":
             http.listen(self.socket)
+        self.api.stop_listening = http.close
         return http
 
     def _log_access(self, client: str, line: str, status: int) -> None:

@@ -10,7 +10,8 @@ import time
 
 from .gpu_state import Gpu, live_grants, used_mib
 from .launch import Launch
-from .log import template
+from .log import template, write
+from .metrics import Load
 
 EXPLICIT_FP8 = ("fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc", "fp8_ds_mla")
 CPU_FP8 = "FP8 KV cache on CPU requires x86 with AVX-512 or AMX."
@@ -103,6 +104,21 @@ def raise_at_kv_cache(launch: Launch) -> None:
             "https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details.",
         )
     )
+
+
+def tell_hang() -> None:
+    """A step that a worker does not end: what the engine prints after a minute comes at once. Source: shm_broadcast.py."""
+    write(
+        1,
+        f"(EngineCore pid={os.getpid()}) INFO {time.strftime('%m-%d %H:%M:%S')} [shm_broadcast.py:751] "
+        "No available shared memory broadcast block found in 60 seconds. This typically happens when some processes are hanging or "
+        "doing some time-consuming work (e.g. compilation, weight/kv cache quantization).\n",
+    )
+
+
+def busy(load: Load) -> Load:
+    """A server with more to do than it can: it goes on making tokens, for others."""
+    return Load(load.served, load.running + 8, load.waiting + 24, load.tokens + int(time.monotonic() * 10))
 
 
 def kill_in(seconds: float, pid: int) -> None:

@@ -21,6 +21,14 @@ class Gpu:
     name: str
     memory_mib: int
     compute_capability: str
+    # "00000000:41:00.0"
+    bus_id: str
+    is_persistent: bool
+    compute_mode: str
+    is_mig: bool
+    uncorrected_errors: int
+    is_remap_pending: bool
+    has_remap_failed: bool
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Machine:
     gpus: list[Gpu]
     driver: str
     state: str
+    # Fields of queries that this driver is too old for.
+    unknown_fields: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,8 @@ def default_state() -> str:
 
 
 def read_machine(folder: str | None) -> Machine:
-    """gpus.json of `folder`: {count?, gpus?: [{uuid?, name?, memoryMib?, computeCapability?}], driver?, state?}."""
+    """gpus.json of `folder`: {count?, gpus?: [{uuid?, name?, memoryMib?, computeCapability?, busId?, isPersistent?, computeMode?, isMig?,
+    uncorrectedErrors?, isRemapPending?, hasRemapFailed?}], driver?, state?, unknownFields?}."""
     config: dict[str, object] = {}
     path = os.path.join(folder, "gpus.json") if folder else ""
     if path and os.path.exists(path):
@@ -61,11 +72,24 @@ def read_machine(folder: str | None) -> Machine:
             name=row.get("name", DEFAULT_NAME),
             memory_mib=row.get("memoryMib", DEFAULT_MEMORY_MIB),
             compute_capability=row.get("computeCapability", DEFAULT_CAPABILITY),
+            bus_id=row.get("busId", f"00000000:{0x41 + index:02X}:00.0"),
+            is_persistent=row.get("isPersistent", True),
+            compute_mode=row.get("computeMode", "Default"),
+            is_mig=row.get("isMig", False),
+            uncorrected_errors=row.get("uncorrectedErrors", 0),
+            is_remap_pending=row.get("isRemapPending", False),
+            has_remap_failed=row.get("hasRemapFailed", False),
         )
         for index, row in enumerate(rows)
     ]
     state = os.environ.get("STAND_IN_GPU_STATE") or config.get("state") or default_state()
-    return Machine(gpus=gpus, driver=str(config.get("driver", DEFAULT_DRIVER)), state=str(state))
+    unknown = config.get("unknownFields")
+    return Machine(
+        gpus=gpus,
+        driver=str(config.get("driver", DEFAULT_DRIVER)),
+        state=str(state),
+        unknown_fields=frozenset(unknown if isinstance(unknown, list) else ()),
+    )
 
 
 def visible(machine: Machine, wish: str | None) -> list[Gpu]:

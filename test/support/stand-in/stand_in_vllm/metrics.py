@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from .gpu_state import start_ticks
 from .launch import Launch
@@ -39,7 +40,15 @@ def _cache_config(launch: Launch) -> dict[str, str]:
     }
 
 
-def render(launch: Launch, served: int, running: int, tokens: int) -> str:
+@dataclass(frozen=True)
+class Load:
+    served: int
+    running: int
+    waiting: int
+    tokens: int
+
+
+def render(launch: Launch, load: Load) -> str:
     labels = ",".join(f'{key}="{value}"' for key, value in sorted(_cache_config(launch).items()))
     name = launch.served_names[0]
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -51,19 +60,25 @@ def render(launch: Launch, served: int, running: int, tokens: int) -> str:
             "vllm:num_requests_running",
             "gauge",
             "Number of requests in model execution batches.",
-            f'{{engine="0",model_name="{name}"}} {float(running)}',
+            f'{{engine="0",model_name="{name}"}} {float(load.running)}',
+        ),
+        (
+            "vllm:num_requests_waiting",
+            "gauge",
+            "Number of requests waiting to be processed.",
+            f'{{engine="0",model_name="{name}"}} {float(load.waiting)}',
         ),
         (
             "vllm:generation_tokens_total",
             "counter",
             "Number of generation tokens processed.",
-            f'{{engine="0",model_name="{name}"}} {float(tokens)}',
+            f'{{engine="0",model_name="{name}"}} {float(load.tokens)}',
         ),
         (
             "vllm:request_success_total",
             "counter",
             "Count of successfully processed requests.",
-            f'{{engine="0",finished_reason="length",model_name="{name}"}} {float(served)}',
+            f'{{engine="0",finished_reason="length",model_name="{name}"}} {float(load.served)}',
         ),
         (
             "process_virtual_memory_bytes",

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from . import completions, metrics
+from . import completions, failures, metrics
 from .http_server import Request, Response, json_response
 from .launch import Launch
 
@@ -54,6 +54,8 @@ class Api:
             token_seconds=launch.settings.token_seconds,
             vocabulary=checkpoint.vocabulary,
         )
+        #: Closes the listening socket; set once there is one.
+        self.stop_listening: Callable[[], None] = lambda: None
         self.handlers: dict[tuple[str, str], Handler] = self._handlers()
 
     def route_rows(self) -> list[tuple[str, str]]:
@@ -69,7 +71,7 @@ class Api:
             ("GET", "/version"): lambda _: json_response({"version": self.launch.version}),
             ("GET", "/metrics"): lambda _: Response(
                 200,
-                metrics.render(self.launch, self.served, self.running, self.tokens),
+                self._metrics(),
                 "text/plain; version=1.0.0; charset=utf-8",
             ),
             ("GET", "/openapi.json"): self._openapi,
@@ -210,11 +212,24 @@ class Api:
 
         return Response(response.status, watched(), response.content_type)
 
+    def _metrics(self) -> str:
+        load = metrics.Load(self.served, self.running, 0, self.tokens)
+        if self._is_busy():
+            load = failures.busy(load)
+        return metrics.render(self.launch, load)
+
+    def _is_busy(self) -> bool:
+        return self.launch.settings.fail == "busy" and self.served > 0
+
     def _wait_for_a_place(self) -> None:
+        if self.launch.settings.fail == "hang-after-ready" and self.served > 0:
+            failures.tell_hang()
         while self._is_held() and not (self.draining.is_set() or self.engine_dead.is_set()):
             time.sleep(0.05)
 
     def _is_held(self) -> bool:
+        if self._is_busy() or (self.launch.settings.fail == "hang-after-ready" and self.served > 0):
+            return True
         path = self.launch.settings.hold_tokens
         if path is None:
             return False
@@ -228,6 +243,8 @@ class Api:
         self.served += 1
         self.running -= 1
         self.on_running(-1)
+        if self.launch.settings.fail == "deaf-after-ready":
+            self.stop_listening()
 
     def _embed(self, request: Request) -> Response:
         body, refusal = self._body(request)

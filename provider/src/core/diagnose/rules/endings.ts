@@ -1,9 +1,16 @@
 import type { FailureCause } from "../causes";
 import type { Scan, SeenLine } from "../pass";
 
+interface EndingFacts {
+  readonly signal: number | null;
+  readonly scan: Scan;
+  /** The kernel's log of this start was read, and no process was killed for want of memory. */
+  readonly isKernelInnocent: boolean;
+}
+
 interface LifeEnding {
   readonly cause: FailureCause;
-  readonly holds: (facts: { readonly signal: number | null; readonly scan: Scan }) => boolean;
+  readonly holds: (facts: EndingFacts) => boolean;
   readonly evidence: (scan: Scan) => SeenLine | null;
   readonly summary: string;
   readonly change: string;
@@ -24,10 +31,19 @@ export const LIFE_ENDINGS: readonly LifeEnding[] = [
     retryable: true,
   },
   {
+    cause: "TERMINATED_BY_SIGNAL",
+    holds: ({ signal, scan, isKernelInnocent }) =>
+      isKernelInnocent && scan.exceptions.length === 0 && (signal === SIGNALS.kill || isKillTold(scan)),
+    evidence: (scan) => scan.marks.get("failed") ?? null,
+    summary: "a process was killed (SIGKILL), and not by the kernel for want of memory",
+    change: "host: find who kills it: an operator, systemd-oomd or earlyoom, a supervisor",
+    retryable: true,
+  },
+  {
     cause: "HOST_OOM_KILLED",
     // Only without any exception: old versions kill their own processes after a Python error.
-    holds: ({ signal, scan }) =>
-      scan.exceptions.length === 0 && (signal === SIGNALS.kill || isEmptyWrapper(scan)),
+    holds: ({ signal, scan, isKernelInnocent }) =>
+      !isKernelInnocent && scan.exceptions.length === 0 && (signal === SIGNALS.kill || isEmptyWrapper(scan)),
     evidence: (scan) => scan.marks.get("failed") ?? null,
     summary: "a process was killed without a word, most likely by the kernel for want of host memory",
     change:
@@ -35,6 +51,15 @@ export const LIFE_ENDINGS: readonly LifeEnding[] = [
     retryable: false,
   },
 ];
+
+const KILL_TOLD = /': -9\b|exit code: -9\b/;
+
+/** Whether vLLM says so of one of its processes. */
+function isKillTold(scan: Scan): boolean {
+  return [scan.marks.get("failed"), ...scan.sightings].some(
+    (seen) => seen !== undefined && KILL_TOLD.test(seen.line.text),
+  );
+}
 
 /** "Failed core proc(s): {}" and "died unexpectedly" with nothing above them, and no other end told than the kernel's SIGKILL. */
 function isEmptyWrapper(scan: Scan): boolean {

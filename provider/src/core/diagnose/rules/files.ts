@@ -118,9 +118,28 @@ export const FILES_RULES: readonly CauseRule[] = [
       error(/Entry Not Found for url: /, "huggingface_hub utils/_http.py"),
       proof(/does not appear to have files named/, "transformers utils/hub.py"),
       error(
-        /Can't load (?:the )?(?<file>tokenizer|image processor|feature extractor|processor|model) for '/,
+        /Can't load (?:the )?(?<file>image processor|feature extractor|processor|model) for '/,
         "transformers from_pretrained",
       ),
+      proof(/Could not find checkpoint files '/, "vllm 0.32.0 model_loader/sharded_state_loader.py"),
+    ],
+  },
+  {
+    cause: "TOKENIZER_NOT_FOUND",
+    summary: ["the checkpoint has no tokenizer that can be read"],
+    change: [
+      'model: a checkpoint with tokenizer.json and tokenizer_config.json; engine.tokenizer (--tokenizer) for one from elsewhere; extraArgs["skip-tokenizer-init"]: true (--skip-tokenizer-init) where prompts are token ids; or host: install sentencepiece or tiktoken in vLLM\'s environment where the checkpoint has only a tokenizer.model',
+    ],
+    signs: [
+      error(/Can't load tokenizer for '/, "transformers 4, 5 tokenization_utils_base.py"),
+      error(
+        /Couldn't instantiate the backend tokenizer from one of/,
+        "transformers 4, 5 tokenization_utils_tokenizers.py",
+      ),
+      error(/You need to have \w+ or \w+ installed to convert a slow tokenizer/, "transformers 4, 5"),
+      error(/Tokenizer file not found: /, "vllm 0.6 to 0.33 tokenizers/mistral.py"),
+      error(/Found \d+ files matching the pattern: `?\S*tok/, "vllm 0.8 to 0.33 tokenizers/mistral.py"),
+      error(/tiktoken\.model not found at /, "vllm 0.32.0 tokenizers/kimi_audio.py"),
       error(
         /expected str, bytes or os\.PathLike object, not NoneType/,
         "Python; a tokenizer file is missing",
@@ -128,14 +147,17 @@ export const FILES_RULES: readonly CauseRule[] = [
           accepts: (_match, _line, before) => /vocab|tokeniz/.test(before),
         },
       ),
-      proof(/Could not find checkpoint files '/, "vllm 0.32.0 model_loader/sharded_state_loader.py"),
+      error(/not a string/, "sentencepiece: TypeError: not a string, without a tokenizer.model", {
+        accepts: (match, _line, before) =>
+          /^TypeError: /.test(match.input) && /sentencepiece|LoadFromFile/.test(before),
+      }),
     ],
   },
   {
     cause: "CHECKPOINT_MODEL_MISMATCH",
     summary: ["the checkpoint and vLLM's class of this model do not have the same tensors"],
     change: [
-      "vllm: another (newer) version; quantizationConfigOverrides (layers that are not quantized); or another checkpoint",
+      "vllm.version: another (newer) one; quantizationConfigOverrides (layers that are not quantized); or another checkpoint",
     ],
     signs: [
       proof(/There is no module or parameter named '/, "vllm 0.6 to 0.33 models/utils.py"),
@@ -148,8 +170,8 @@ export const FILES_RULES: readonly CauseRule[] = [
       error(/Error\(s\) in loading state_dict/, "torch"),
       error(/weight_scale for layer \S+ was never loaded/, "vllm 0.32.0 modelopt.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 weight loaders", {
-        accepts: (_match, _line, before) =>
-          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))/.test(sourceOf(before)),
+        accepts: (_match, line, before) =>
+          /assert .*(?:loaded_weight\.shape|param_data\.shape|param\.size\(\))/.test(sourceOf(before, line)),
       }),
     ],
   },

@@ -1,5 +1,6 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom, verdict } from "../signs";
+import { xidIn } from "../../xids";
 
 export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
@@ -8,7 +9,7 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
       "the NVIDIA driver (CUDA {driverCuda}) is older than this vLLM needs",
       "the NVIDIA driver is older than this vLLM needs",
     ],
-    change: ["host: upgrade the NVIDIA driver, or vllm: a wheel for the older CUDA"],
+    change: ["host: upgrade the NVIDIA driver, or vllm.torchBackend: an older CUDA"],
     signs: [
       verdict(
         /NVIDIA driver on your system is too old \(found version (?<driverCuda>\d+)\)/,
@@ -52,7 +53,7 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
     cause: "GPU_UUID_UNSUPPORTED",
     summary: ["this vLLM cannot read a UUID in CUDA_VISIBLE_DEVICES"],
     change: [
-      "gpus: indexes (CUDA_VISIBLE_DEVICES; inside a container with one MIG device: 0), or a newer vllm version",
+      "gpus: indexes (CUDA_VISIBLE_DEVICES; inside a container with one MIG device: 0), or vllm.version: a newer one",
     ],
     signs: [
       verdict(
@@ -70,7 +71,9 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
     signs: [
       proof(/uncorrectable ECC error/, "CUDA error 214"),
       proof(/uncorrectable NVLink error/, "CUDA error 220"),
-      proof(/NVRM: Xid /, "NVIDIA driver"),
+      proof(/NVRM: Xid \((?:PCI:)?(?<device>[\da-fA-F:.]+)\): (?<xid>\d+)/, "NVIDIA driver", {
+        accepts: (match) => xidIn(match.input)?.fault === "hardware",
+      }),
       proof(/GPU is lost/, "NVML error 15"),
       proof(/fallen off the bus/, "NVIDIA driver Xid 79"),
       proof(/Unable to determine the device handle for/, "nvidia-smi"),
@@ -85,7 +88,9 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
       "this build of vLLM or torch has no kernels for this GPU (sm_{sm})",
       "this build of vLLM or torch has no kernels for this GPU",
     ],
-    change: ["vllm: a wheel built for this GPU (for SM12x CUDA 12.8 or newer)"],
+    change: [
+      "vllm.version: one that is built for this GPU, with vllm.torchBackend (for SM12x CUDA 12.8 or newer)",
+    ],
     context: ["sm"],
     signs: [
       proof(/no kernel image is available for execution on the device/, "CUDA error 209"),
@@ -99,9 +104,7 @@ export const GPU_AND_DRIVER_RULES: readonly CauseRule[] = [
   {
     cause: "NO_GPU_VISIBLE",
     summary: ["vLLM sees no GPU"],
-    change: [
-      "host: NVIDIA driver and container runtime (--gpus all); gpus or environment.CUDA_VISIBLE_DEVICES",
-    ],
+    change: ["host: NVIDIA driver and container runtime (--gpus all); gpus (CUDA_VISIBLE_DEVICES)"],
     signs: [
       symptom(/Failed to infer device type/, "vllm 0.5 to 0.33 config/device.py"),
       symptom(/No CUDA GPUs are available/, "torch cuda/__init__.py"),

@@ -13,7 +13,9 @@ export const HUB_RULES: readonly CauseRule[] = [
   {
     cause: "HUB_GATED",
     summary: ["the repository is gated and this token (or none) has no access"],
-    change: ["accept the licence of the repository on the hub, and environment.HF_TOKEN (secret)"],
+    change: [
+      "model.token or environment.HF_TOKEN (secret) of an account that was granted access; accept the licence of the repository on the hub",
+    ],
     context: ["httpStatus"],
     signs: [
       verdict(/Cannot access gated repo for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
@@ -28,19 +30,22 @@ export const HUB_RULES: readonly CauseRule[] = [
     cause: "HUB_REVISION_NOT_FOUND",
     summary: ["the revision does not exist in the repository that was asked"],
     change: [
-      'extraArgs.revision (--revision), or extraArgs["tokenizer-revision"] (--tokenizer-revision) when the URL names the tokenizer\'s repository',
+      'model.revision (--revision), or extraArgs["tokenizer-revision"] (--tokenizer-revision) when the URL names the tokenizer\'s repository',
     ],
     context: ["httpStatus"],
     signs: [
       verdict(/Revision Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),
       proof(/RevisionNotFoundError: /, "huggingface_hub errors"),
+      proof(/The model: \S+ has no (?:valid )?revision/, "modelscope; vllm-project/vllm-ascend#829"),
       proof(/is not a valid git identifier/, "transformers utils/hub.py"),
     ],
   },
   {
     cause: "HUB_REPO_NOT_FOUND",
     summary: ["the repository does not exist, or is private and no token was sent"],
-    change: ["model: correct the model id, or environment.HF_TOKEN (secret) for a private one"],
+    change: [
+      "model.repo: correct the name, or model.token or environment.HF_TOKEN (secret) for a private one",
+    ],
     context: ["httpStatus"],
     signs: [
       proof(/Repository Not Found for url/, "huggingface_hub utils/_http.py", { isBestEvidence: true }),

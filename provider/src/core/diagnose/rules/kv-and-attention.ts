@@ -13,11 +13,11 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
   {
     cause: "KV_DTYPE_UNSUPPORTED_BY_BACKEND",
     summary: [
-      "no attention backend of this vLLM takes a KV cache of {kvCacheDtype} on this GPU",
+      "no attention backend of this vLLM takes a KV cache of {kvCacheDtype} with this model and hardware",
       "the attention backend of this vLLM does not take the KV cache dtype that was asked for (by kvCacheDtype or by the checkpoint)",
     ],
     change: [
-      'kvCacheDtype: "bfloat16" (--kv-cache-dtype bfloat16; it also nulls kv_cache_quant_algo and kv_cache_scheme of the checkpoint), or a newer vLLM (for MLA 0.18 or later)',
+      'kvCacheDtype: "bfloat16" (--kv-cache-dtype bfloat16; it also nulls kv_cache_quant_algo and kv_cache_scheme of the checkpoint), or vllm.version newer (for MLA 0.18 or later)',
     ],
     context: ["kvCacheDtype"],
     signs: [
@@ -83,8 +83,8 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     change: ['kvCacheDtype: "auto", or the 16-bit dtype of the model (--kv-cache-dtype)'],
     signs: [
       proof(
-        /fp8_e5m2 kv-cache is not supported with fp8 checkpoints/,
-        "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py",
+        /fp8_e5m2 kv-cache is not supported with (?:fp8 checkpoints|checkpoint KV scales)/,
+        "vllm 0.5 to 0.33 model_executor/layers/attention/attention.py; 1CatAI/1Cat-vLLM#489",
       ),
       proof(/kv_cache_dtype=\S+ is incompatible with dtype=/, "vllm 0.33.0 config/vllm.py:1492"),
       proof(/Currently supported kv cache quantization is/, "vllm 0.32.0 compressed_tensors.py, quark.py"),
@@ -100,7 +100,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     cause: "ATTENTION_BACKEND_NONE_VALID",
     summary: ["no attention backend of this vLLM serves this model on this GPU"],
     change: [
-      "vllm: another version (0.33 knows most backends), another GPU, or another model; no memory setting helps (engine.attentionBackend, --attention-backend, cannot either)",
+      "vllm.version: another (0.33 knows most backends), another GPU, or another model; no memory setting helps (engine.attentionBackend, --attention-backend, cannot either)",
     ],
     signs: [
       proof(/No valid attention backend found/, "vllm 0.14.0 to 0.33.0 platforms/cuda.py:471, rocm.py:823", {
@@ -117,7 +117,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     cause: "ATTENTION_BACKEND_INVALID",
     summary: ["the attention backend that was chosen cannot serve this model on this GPU"],
     change: [
-      "engine.attentionBackend (--attention-backend; before 0.13 environment.VLLM_ATTENTION_BACKEND): leave it out or choose another, for sparse MLA FLASHMLA_SPARSE; or a newer vLLM",
+      "engine.attentionBackend (--attention-backend; before 0.13 environment.VLLM_ATTENTION_BACKEND): leave it out or choose another, for sparse MLA FLASHMLA_SPARSE; or vllm.version newer",
     ],
     signs: [
       proof(/Selected backend .* is not valid for this configuration/, "vllm 0.11 to 0.33 platforms/cuda.py"),
@@ -139,7 +139,7 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
     cause: "MOE_BACKEND_NONE_VALID",
     summary: ["no mixture-of-experts kernel of this vLLM serves this quantization on this GPU"],
     change: [
-      'vllm: a newer version, with its FlashInfer; extraArgs["moe-backend"] (--moe-backend); or a checkpoint with another quantization (FP8, BF16)',
+      'vllm.version: a newer one, with its FlashInfer; extraArgs["moe-backend"] (--moe-backend); or a checkpoint with another quantization (FP8, BF16)',
     ],
     signs: [
       proof(/No \w+ MoE backend supports the deployment configuration/, "vllm 0.16 to 0.33 fused_moe/oracle"),
@@ -149,6 +149,19 @@ export const KV_AND_ATTENTION_RULES: readonly CauseRule[] = [
       proof(/moe_backend=\S+ is not supported for/, "vllm 0.32.0 fused_moe/oracle"),
       error(/Unsupported \w+ MoE backend/, "vllm 0.32.0 fused_moe/oracle"),
       symptom(/No supported (?:MoE|kernel|tactic)/, "flashinfer; vllm 0.11"),
+    ],
+  },
+  {
+    cause: "KV_PAGE_SIZES_DIFFER",
+    summary: ["the layers of this model need KV cache pages of sizes that this vLLM cannot make one"],
+    change: [
+      'vllm.version: another (newer) one; kvCacheDtype: "auto" (--kv-cache-dtype auto); environment.VLLM_PP_LAYER_PARTITION left out',
+    ],
+    signs: [
+      proof(
+        /page size of the layer is not divisible by the maximum page size/,
+        "vllm 0.11 to 0.33 v1/core/kv_cache_utils.py; vllm-project/vllm#38979",
+      ),
     ],
   },
   {

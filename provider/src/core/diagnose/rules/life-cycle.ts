@@ -6,7 +6,7 @@ export const LIFE_CYCLE_RULES: readonly CauseRule[] = [
     cause: "ENGINE_READY_TIMEOUT",
     summary: ["the API server gave up waiting for the engine"],
     change: [
-      'environment.VLLM_ENGINE_READY_TIMEOUT_S higher (vLLM 0.14 and later; before it was 600 s: use a newer vllm version), or load faster: local disk, extraArgs["safetensors-load-strategy"] (--safetensors-load-strategy)',
+      'environment.VLLM_ENGINE_READY_TIMEOUT_S higher (vLLM 0.14 and later; before it was 600 s: vllm.version newer), or load faster: local disk, extraArgs["safetensors-load-strategy"] (--safetensors-load-strategy)',
     ],
     signs: [
       proof(
@@ -35,7 +35,7 @@ export const LIFE_CYCLE_RULES: readonly CauseRule[] = [
     cause: "CUDA_ILLEGAL_ACCESS",
     summary: ["a kernel crashed (illegal memory access)"],
     change: [
-      "vllm: another (newer) version, engine.attentionBackend (--attention-backend), or engine.enforceEager: true (--enforce-eager)",
+      "vllm.version: another (newer) one, engine.attentionBackend (--attention-backend), or engine.enforceEager: true (--enforce-eager)",
     ],
     retryable: true,
     signs: [

@@ -87,6 +87,14 @@ export const LIMITS_AND_FLAGS_RULES: readonly CauseRule[] = [
         accepts: (_match, _line, before) => /for SpeculativeConfig\s*$/.test(before),
         isBestEvidence: true,
       }),
+      error(
+        /\[type=\w+, input_/,
+        "vllm 0.10 to 0.33, pydantic: of a field, whose name stands on the line before",
+        {
+          accepts: (_match, _line, before) => /for SpeculativeConfig\s*\n[^\n]*\s*$/.test(before),
+          isBestEvidence: true,
+        },
+      ),
       error(/does not support MTP/, "vllm 0.11 models"),
     ],
   },

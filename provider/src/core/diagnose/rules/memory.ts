@@ -28,10 +28,12 @@ export const MEMORY_RULES: readonly CauseRule[] = [
   {
     cause: "GPU_MEMORY_TAKEN",
     summary: [
+      "only {freeGiB} of {totalGiB} GiB host memory are free on NUMA node {node}, less than gpuMemoryUtilization wants",
       "only {freeGiB} of {totalGiB} GiB GPU memory are free and gpuMemoryUtilization {utilization} wants {wantedGiB} GiB",
       "somebody else holds the GPU memory",
     ],
     change: [
+      "engine.gpuMemoryUtilization: {fittingUtilization} or less (--gpu-memory-utilization, which on CPU means host memory), or host: more free memory on NUMA node {node}",
       "host: stop the process that holds the GPU (nvidia-smi lists it), or engine.gpuMemoryUtilization: {fittingUtilization} or less (--gpu-memory-utilization)",
       "host: stop the process that holds the GPU (nvidia-smi lists it), or engine.gpuMemoryUtilization lower (--gpu-memory-utilization)",
     ],
@@ -53,7 +55,7 @@ export const MEMORY_RULES: readonly CauseRule[] = [
         "vllm 0.32.0 v1/worker/utils.py",
       ),
       proof(
-        /Available memory on node .*?\((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on startup is less than/,
+        /Available memory on node (?<node>\d+) \((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on startup is less than/,
         "vllm 0.32.0 v1/worker/cpu_worker.py",
       ),
     ],
@@ -109,14 +111,20 @@ export const MEMORY_RULES: readonly CauseRule[] = [
   {
     cause: "KV_CACHE_NO_MEMORY",
     summary: [
+      "a KV cache of {wantedGiB} GiB is asked for, and {freeGiB} GiB of host memory are free (NUMA node {node})",
       "weights and activations leave {availableGiB} GiB for the KV cache",
       "weights and activations use the whole memory budget, nothing is left for the KV cache",
     ],
     change: [
+      "environment.VLLM_CPU_KVCACHE_SPACE or engine.kvCacheMemoryBytes (--kv-cache-memory-bytes) below {freeGiB} GiB; or host: more free memory on NUMA node {node}",
       "engine.gpuMemoryUtilization higher (--gpu-memory-utilization), engine.tensorParallelSize higher (--tensor-parallel-size), or a smaller checkpoint",
     ],
     context: ["availableGiB"],
     signs: [
+      proof(
+        /Available memory on node (?<node>\d+) \((?<freeGiB>[\d.]+)\/(?<totalGiB>[\d.]+) GiB\) on kv cache allocation is less than requested memory for kv \((?<wantedGiB>[\d.]+)/,
+        "vllm 0.32.0 v1/worker/cpu_worker.py",
+      ),
       proof(/No available memory for the cache blocks/, "vllm 0.3 to 0.33 v1/core/kv_cache_utils.py"),
       proof(/Cannot auto-fit max_model_len: not enough GPU memory/, "vllm 0.32.0 v1/core/kv_cache_utils.py"),
     ],

@@ -8,7 +8,9 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
       "the installed transformers does not know the model type {modelType}",
       "the installed transformers does not know this model or its tokenizer",
     ],
-    change: ["vllm: a newer version; or host: upgrade transformers in vLLM's environment"],
+    change: [
+      "vllm.version: a newer one; or vllm.packages with a newer transformers (or host: upgrade it in vLLM's environment)",
+    ],
     signs: [
       proof(
         /model type `(?<modelType>[^`]+)` but Transformers does not recognize this architecture/,
@@ -42,7 +44,7 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
     cause: "TRANSFORMERS_TOO_NEW",
     summary: ["the installed transformers is newer than this vLLM supports"],
     change: [
-      "vllm: a newer version; or host: pin transformers in vLLM's environment (below 5 for old versions)",
+      "vllm.version: a newer one; or vllm.packages with an older transformers (below 5 for old versions; or host: pin it in vLLM's environment)",
     ],
     signs: [
       proof(
@@ -64,7 +66,7 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
     cause: "MODEL_CONFIG_INVALID",
     summary: ["config.json has a value that this vLLM or transformers rejects"],
     change: [
-      "configOverrides or engine.hfOverrides (--hf-overrides) for the field, e.g. rope_scaling; or another vllm version",
+      "configOverrides or engine.hfOverrides (--hf-overrides) for the field, e.g. rope_scaling; or vllm.version: another",
     ],
     signs: [
       proof(
@@ -79,6 +81,11 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
       proof(/Unknown RoPE scaling type/, "vllm 0.3 to 0.33 rotary_embedding"),
       proof(/is not a valid JSON file/, "transformers configuration_utils.py"),
       proof(/StrictDataclass\w*Error/, "huggingface_hub dataclasses"),
+      proof(/^ {2}[A-Z]\w*Error: /, "huggingface_hub errors.py: what the check of a field or class said", {
+        accepts: (_match, _line, before) =>
+          /StrictDataclass\w+Error: (?:Class v|V)alidation error for .*:\s*$/.test(before),
+        isBestEvidence: true,
+      }),
       proof(/Unrecognized model in .*Should have a `model_type`/, "transformers 4"),
       proof(
         /Could not determine the number of key-value attention heads/,
@@ -92,6 +99,7 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
         "vllm 0.4 to 0.6 rotary_embedding",
       ),
       error(/assert "factor" in rope_scaling/, "vllm 0.4 to 0.8 config.py"),
+      error(/Value error, Expecting value: line \d/, "Python json within pydantic; vllm-project/vllm#26161"),
       symptom(/json\.decoder\.JSONDecodeError/, "Python json"),
     ],
   },
@@ -133,7 +141,7 @@ export const MODEL_SUPPORT_RULES: readonly CauseRule[] = [
       "this vLLM does not implement the architecture of the model",
     ],
     change: [
-      "vllm: a version that has the architecture (newer; older when it was removed), a plugin, or another model",
+      "vllm.version: one that has the architecture (newer; older when it was removed), a plugin, or another model",
     ],
     signs: [
       symptom(

@@ -10,6 +10,9 @@ function isInternal(place: string | null, before: string): boolean {
   );
 }
 
+/** vLLM warns of the limit at every start on most machines, in the words of the error that may come. */
+const isNoForecast = (match: RegExpExecArray): boolean => !match.input.includes("Found ulimit of");
+
 export const PORTS_RULES: readonly CauseRule[] = [
   {
     cause: "INTERNAL_PORT_IN_USE",
@@ -74,6 +77,9 @@ export const PORTS_RULES: readonly CauseRule[] = [
     cause: "OPEN_FILES_LIMIT",
     summary: ["too many files are open"],
     change: ["host: raise the limit of open files (ulimit -n, LimitNOFILE)"],
-    signs: [proof(/\[Errno 24\] Too many open files/, "errno 24"), error(/Too many open files/, "errno 24")],
+    signs: [
+      proof(/\[Errno 24\] Too many open files/, "errno 24", { accepts: isNoForecast }),
+      error(/Too many open files/, "errno 24", { accepts: isNoForecast }),
+    ],
   },
 ];

@@ -14,10 +14,51 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
         /Quantization method specified in the model config \((?<modelConfig>[^)]+)\) does not match .*argument \((?<argument>[^)]+)\)/,
         "vllm 0.3 to 0.33 config/model.py",
       ),
-      error(/Unknown quantization method: (?<argument>\S+?)\./, "vllm 0.3 to 0.33 config/model.py"),
       error(/Unknown ModelOpt quant algo/, "vllm 0.32.0 model_arch_config_convertor.py"),
       error(/Cannot find the config file for \w+/, "vllm 0.3 to 0.33 model_loader/weight_utils.py"),
       error(/quantization method \S+ is deprecated/, "vllm 0.32.0 config/model.py"),
+    ],
+  },
+  {
+    cause: "QUANT_METHOD_UNKNOWN",
+    summary: [
+      "this vLLM does not know the quantization method {quantizationArgument}, which engine.quantization asks for",
+      "this vLLM does not know the quantization method {modelConfig} of the checkpoint",
+      "this vLLM does not know the quantization method of the checkpoint",
+    ],
+    change: [
+      "engine.quantization left out (--quantization: {quantizationArgument} was asked for); or vllm.version: another",
+      "vllm.version: one that knows the method, or a plugin that has it; or model: another checkpoint",
+    ],
+    context: ["quantizationArgument"],
+    signs: [
+      proof(/Unknown quantization method: (?<modelConfig>\S+?)\.? /, "vllm 0.3 to 0.33 config/model.py"),
+      proof(/Invalid quantization method: (?<modelConfig>\S+)/, "vllm 0.6 to 0.33 quantization/__init__.py"),
+    ],
+  },
+  {
+    cause: "QUANT_KERNEL_NONE_VALID",
+    summary: ["no kernel of this vLLM takes a quantized layer of this checkpoint on this platform"],
+    change: [
+      "model: another checkpoint, with a quantization (type, group size) that the reasons in the log allow; or vllm.version: another",
+    ],
+    signs: [
+      symptom(
+        /Failed to find a kernel that can implement the/,
+        "vllm 0.10 to 0.33 kernels/linear/__init__.py",
+      ),
+      proof(/Kernel cannot implement due to: /, "vllm 0.8 to 0.33 kernels/linear/__init__.py", {
+        accepts: (match) => isOfThisPlatform(match.input),
+        isBestEvidence: true,
+      }),
+      proof(
+        /Kernel: .*(?:quantization|scales|group|dtype|activation)/,
+        "vllm 0.32.0 kernels/linear/__init__.py",
+        {
+          accepts: (match) => /^ ?\w+Kernel: /.test(match.input) && isOfThisPlatform(match.input),
+          isBestEvidence: true,
+        },
+      ),
     ],
   },
   {
@@ -37,7 +78,10 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       proof(/GPU does not (?:have native support|support) (?:for )?FP\d/, "vllm 0.6 to 0.33", {
         accepts: (_match, line) => line.level !== "WARNING",
       }),
-      error(/Failed to find a kernel that can implement the/, "vllm 0.10 to 0.33 kernels/linear"),
+      error(
+        /Kernel requires capability (?<minimum>\d+), current compute +capability is (?<current>\d+)/,
+        "vllm 0.8 to 0.33 kernels/linear/__init__.py",
+      ),
       error(/requires compute capability/, "vllm, flashinfer"),
     ],
   },
@@ -81,6 +125,14 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       proof(
         /requires \w*size_per_partition divisible by (?<block>\d+), got (?<partition>\d+)/,
         "vllm 0.32.0 modelopt.py",
+      ),
+      proof(
+        /put size \((?<partition>\d+)\) not supported by \w+, supported sizes are multiples of (?<block>\d+)/,
+        "vllm 0.32.0 kernels/linear/mixed_precision/cpu.py",
+      ),
+      proof(
+        /does not evenly divide the number of input features/,
+        "vllm 0.32.0 kernels/linear/mixed_precision",
       ),
       proof(/which must be divisible by the OCP MX group size/, "vllm 0.32.0 quark_ocp_mx.py"),
     ],
@@ -141,8 +193,10 @@ export const QUANTIZATION_RULES: readonly CauseRule[] = [
       ),
       proof(/must be divisible by `--decode-context-parallel-size`/, "vllm 0.32.0 config/model.py"),
       symptom(/AssertionError/, "vllm 0.3 to 0.33 models", {
-        accepts: (_match, _line, before) =>
-          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)/.test(sourceOf(before)),
+        accepts: (_match, line, before) =>
+          /assert .*% *(?:self\.)?(?:tp_size|tensor_model_parallel\w*|world_size)/.test(
+            sourceOf(before, line),
+          ),
       }),
     ],
   },
@@ -187,4 +241,11 @@ function divisorsOf(heads: number, limit: number): string {
     (one) => heads % one === 0,
   );
   return all.length === 1 ? "1" : `${all.slice(0, -1).join(", ")} or ${String(all.at(-1))}`;
+}
+
+/** A kernel of another platform says nothing of the checkpoint; neither does one whose shape alone is wrong, which is a cause of its own. */
+function isOfThisPlatform(reason: string): boolean {
+  return !/only supported on|requires (?:CUDA|ROCm|CPU|XPU|aiter|FlashInfer|setting)|not installed|not available|divisible|evenly divide|put size .* multiples/.test(
+    reason,
+  );
 }

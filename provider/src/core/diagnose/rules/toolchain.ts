@@ -1,6 +1,10 @@
 import type { CauseRule } from "../rule";
 import { error, hint, proof, symptom, verdict } from "../signs";
 
+/** Headers that come with the compiler or the C library. */
+const C_HEADER_MISSING =
+  /fatal error: '?(?:std\w+|limits|string|math|dlfcn|features|errno|assert|unistd|sys\/\w+|bits\/[\w.+/-]+|gnu\/[\w-]+|c(?:std\w+|assert|math|string|limits|errno)|iostream|vector|algorithm|memory)(?:\.h)?(?:: No such file or directory|' file not found)/;
+
 export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   {
     cause: "NVCC_NOT_FOUND",
@@ -14,7 +18,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     ],
     signs: [
       verdict(/Could not find nvcc/, "flashinfer jit/cpp_ext.py"),
-      verdict(/(?<path>\S*nvcc): (?:command )?not found/, "sh, bash", { isBestEvidence: true }),
+      verdict(/(?<!\S)(?<path>\S*nvcc): (?:command )?not found/, "sh, bash", { isBestEvidence: true }),
       verdict(/No such file or directory: '(?<path>[^']*nvcc)'/, "errno 2"),
       verdict(/nvcc: No such file or directory/, "sh"),
       proof(/CUDA_HOME environment variable is not set/, "torch utils/cpp_extension.py"),
@@ -65,6 +69,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
     summary: ["Triton or Inductor needs a C compiler and there is none"],
     change: ["host: install gcc (build-essential), or environment.CC"],
     signs: [
+      verdict(C_HEADER_MISSING, "gcc without its own headers; vllm-project/vllm#19656"),
       verdict(/Failed to find C compiler/, "triton runtime/build.py"),
       verdict(/No such file or directory: '(?:\S*\/)?(?:gcc|g\+\+|cc|c\+\+|clang)'/, "errno 2"),
       verdict(/No working C\+\+ compiler found/, "torch _inductor InvalidCxxCompiler"),
@@ -116,12 +121,21 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
   },
   {
     cause: "LIBRARY_MISSING",
-    summary: ["the shared library {library} is missing", "a shared library is missing"],
+    summary: [
+      "the user of the server may not read the shared library {library} ({denied})",
+      "the shared library {library} is missing",
+      "a shared library is missing",
+    ],
     change: [
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
-      "vllm: the wheel of the CUDA version that is installed, or host: install the CUDA runtime",
+      "host: let the user of the server read {library} ({denied}: the folders above it count, too), or vllm.version for an environment of that user",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime that has {library}",
+      "vllm.torchBackend: the CUDA version that is installed, or host: install the CUDA runtime",
     ],
     signs: [
+      proof(
+        /(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file: (?<denied>Permission denied)/,
+        "dlopen, ld.so; vllm-project/vllm#15174",
+      ),
       proof(/(?<library>lib[\w.+-]+\.so[\w.]*): cannot open shared object file/, "dlopen"),
       proof(/cannot find -l(?:cuda|cudart|stdc\+\+|gcc_s)\b/, "ld; vllm-project/vllm#16984"),
       error(/Could not load library (?<library>lib\S+)/, "cuDNN"),
@@ -159,13 +173,13 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "two Python packages of vLLM's environment do not fit each other",
     ],
     change: [
-      "host: pin the package {package} in vLLM's environment",
-      'host: install fitting versions of the packages that the log names (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
+      "vllm.packages with a fitting {package}, or host: pin it in vLLM's environment",
+      'vllm.packages with fitting versions of the packages that the log names, or host: install them (or environment.FLASHINFER_DISABLE_VERSION_CHECK: "1" for FlashInfer)',
     ],
     signs: [
       proof(/version \((?<have>[^)]+)\) does not match \w+ version \((?<want>[^)]+)\)/, "flashinfer"),
       proof(
-        /(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/,
+        /(?<![\w-])(?<package>[\w-]+)(?<want>[<>=!]=?[\w.,<>=!]+) is required for a normal functioning of this module, but found \S+==(?<have>[\w.]+)/,
         "transformers dependency_versions_check",
       ),
       proof(/ is required for a normal functioning of this module/, "transformers dependency_versions_check"),
@@ -188,11 +202,11 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
       "a Python package that these options need is missing",
     ],
     change: [
-      "host: install {package} in vLLM's environment (pip install {package})",
-      "host: install in vLLM's environment the package that the log names (pip install)",
+      "vllm.packages with {package}, or host: install it in vLLM's environment (pip install {package})",
+      "vllm.packages with the package that the log names, or host: install it in vLLM's environment (pip install)",
     ],
     signs: [
-      proof(/Please install (?<package>[\w-]+)\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
+      proof(/Please install (?<package>[\w-]+)(?![\w-])\S* (?:via|with|by|to) /, "vllm 0.6 to 0.33"),
       proof(/[Pp]lease install (?<package>vllm\[\w+\])/, "vllm 0.8 to 0.33"),
       proof(
         /packages that were not found in your environment: (?<package>[\w-]+)/,
@@ -209,10 +223,6 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
         accepts: (match) => !/^(?:transformers|vllm)/.test(match.groups?.["package"] ?? ""),
       }),
       proof(
-        /You need to have (?<package>[\w-]+) or \w+ installed to convert/,
-        "transformers convert_slow_tokenizer.py",
-      ),
-      proof(
         /requires the following packages that were not found in your environment: (?<package>[\w-]+)/,
         "transformers",
       ),
@@ -220,7 +230,7 @@ export const TOOLCHAIN_RULES: readonly CauseRule[] = [
         /Please install it with `?pip install (?<package>[\w-]+)/,
         "vllm 0.32.0 quantization/utils/mxfp4_utils.py",
       ),
-      proof(/(?<package>\w+) is not installed\. Please install it/, "vllm 0.32.0"),
+      proof(/\b(?<package>\w+) is not installed\. Please install it/, "vllm 0.32.0"),
       error(/kernels not found\. Please follow/, "vllm 0.32.0 distributed/device_communicators/all2all.py"),
       hint(/pip install (?<package>[\w-]+)/, "packages"),
     ],

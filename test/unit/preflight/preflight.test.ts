@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { Observed } from "../../provider/src/core/observed";
-import { preflight } from "../../provider/src/core/preflight";
-import type { Spec } from "../../provider/src/core/spec";
-import { gpu, launch, observed, runningServer, spec, SERVER_ID } from "../support/host-facts";
+import type { Observed } from "../../../provider/src/core/observed";
+import { preflight, refusal } from "../../../provider/src/core/preflight";
+import type { Spec } from "../../../provider/src/core/spec";
+import { two } from "./examples";
+import { gpu, launch, observed, runningServer, spec, SERVER_ID } from "../../support/host-facts";
 
 const NAME = 'server "kimi" on gpu1';
 const found = (
   parts: Partial<Observed>,
   wish: Partial<Spec> = {},
 ): { code: string; summary: string } | null => {
-  const error = preflight(spec(wish), observed(parts), NAME);
+  const error = refusal(NAME, preflight(spec(wish), observed(parts)));
   return error === null ? null : { code: error.code, summary: error.details.summary };
 };
 const holder = { pid: 77, usedMib: 90000, user: "bob", command: "python train.py", serverId: null };
@@ -81,6 +82,28 @@ describe("preflight", () => {
       code: "GPU_NOT_FOUND",
       summary: `Cannot start ${NAME}: no GPU 7 on the host, it has 0 GPU-0, 1 GPU-1`,
     });
+  });
+
+  it("names each GPU that is not there beside those that are taken", () => {
+    const gpus = [gpu(0, { processes: [holder] }), gpu(1)];
+    const wish = { gpus: { kind: "list", ids: [7, 0, "GPU-9"] } } as const;
+    expect(preflight(spec(wish), observed({ gpus })).map(({ summary }) => summary)).toEqual([
+      "no GPU 7 on the host, it has 0 GPU-0, 1 GPU-1",
+      "no GPU GPU-9 on the host, it has 0 GPU-0, 1 GPU-1",
+      "GPU 0 (GPU-0) is held by process 77 of bob: python train.py",
+    ]);
+  });
+
+  it("knows a GPU by the beginning of its UUID as the agent does", () => {
+    const gpus = [gpu(0, { uuid: "GPU-aa11" }), gpu(1, { uuid: "GPU-ab22" })];
+    const codes = (...ids: readonly string[]): readonly string[] =>
+      preflight(spec({ gpus: { kind: "list", ids } }), observed({ gpus })).map(({ code }) => code);
+    expect([codes("GPU-aa"), codes("GPU-a")]).toEqual([[], ["GPU_NOT_FOUND"]]);
+  });
+
+  it("tells what is wrong with the driver where too few GPUs are left", () => {
+    const error = refusal(NAME, preflight(spec(two), observed({ gpus: [gpu(0)], gpuError: "GPU is lost" })));
+    expect(error?.details).toMatchObject({ code: "GPUS_NOT_FREE", evidence: "GPU is lost" });
   });
 
   it("treats memory without a visible process as taken", () => {

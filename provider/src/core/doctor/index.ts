@@ -1,0 +1,2 @@
+export { surveyFindings } from "./findings";
+export { surveyFacts } from "./rows";

@@ -14,7 +14,7 @@ export const hostSurveySchema = z.object({
   missingTools: z.array(z.string()),
   /** Service managers, best first; `reason` why one does not work for this user, null: it does. */
   managers: z.array(z.object({ name: z.string(), reason: z.string().nullable() })),
-  /** Of this tool, whichever stack they belong to. */
-  servers: z.array(z.object({ serverId: z.string(), server: serverSeenSchema })),
+  /** Of this tool, whichever stack they belong to; null: it could not be looked at. */
+  servers: z.array(z.object({ serverId: z.string(), server: serverSeenSchema.nullable() })),
 });
 export type HostSurvey = z.infer<typeof hostSurveySchema>;

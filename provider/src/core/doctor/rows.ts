@@ -1,5 +1,5 @@
 import { sizeText } from "../amount-text";
-import type { GpuSeen } from "../observed";
+import type { GpuSeen, ServerSeen } from "../observed";
 import type { HostSurvey } from "../observed-survey";
 
 /** One fact of a host as a person reads it. */
@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
     (gpus ?? []).map((gpu) => ({ label: `GPU ${String(gpu.index)}`, text: gpuText(gpu) })),
   row("vLLM", ({ executable }) =>
     executable.found
-      ? `${executable.version ?? "of a version that it does not tell"} at ${executable.path}`
+      ? `${executable.version ?? "unknown version"} at ${executable.path}`
       : executable.reason,
   ),
   ({ missingTools }) =>
@@ -57,22 +57,7 @@ const ROWS: readonly Row[] = [
       text: reason === null ? name : `not ${name}: ${reason}`,
     })),
   ({ servers }) =>
-    servers.map(({ serverId, server }) => {
-      const owner =
-        server.owner === null
-          ? serverId
-          : `${server.owner.name} (${server.owner.project}/${server.owner.stack})`;
-      const listen = server.launch?.listen;
-      return {
-        label: "server",
-        text:
-          joined([
-            `${owner}: ${server.status}`,
-            listen === undefined ? null : `${listen.address}:${String(listen.port)}`,
-            server.manager,
-          ]) ?? serverId,
-      };
-    }),
+    servers.map(({ serverId, server }) => ({ label: "server", text: serverText(serverId, server) })),
 ];
 
 export function surveyFacts(survey: HostSurvey): readonly Fact[] {
@@ -109,6 +94,14 @@ function gpuText({
     reservedBy === null ? null : `of server ${reservedBy}`,
   ];
   return joined(facts) ?? name;
+}
+
+function serverText(serverId: string, server: ServerSeen | null): string {
+  if (server === null) return `${serverId}: it could not be looked at`;
+  const { owner, status, launch, manager } = server;
+  const name = owner === null ? serverId : `${owner.name} (${owner.project}/${owner.stack})`;
+  const listen = launch === null ? [] : [`${launch.listen.address}:${String(launch.listen.port)}`];
+  return [`${name}: ${status}`, ...listen, ...(manager === null ? [] : [manager])].join(", ");
 }
 
 function ofWhole(free: number | null, total: number | null): string | null {

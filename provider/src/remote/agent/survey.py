@@ -30,12 +30,13 @@ def run(_request: dict[str, Any]) -> dict[str, Any]:
             **{server.server_id: _describe(server) for server in known},
         }
     )
-    described = [(server.server_id, seen.told_or_none(server.server_id)) for server in known]
     return {
         "machine": {name: machine[name] for name in ("host", "gpus", "gpuError")},
         **seen.told("programs"),
         "managers": seen.told("managers"),
-        "servers": [{"serverId": server_id, "server": told} for server_id, told in described if told],
+        "servers": [
+            {"serverId": server.server_id, "server": seen.told_or_none(server.server_id)} for server in known
+        ],
     }
 
 

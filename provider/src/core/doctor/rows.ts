@@ -42,9 +42,7 @@ const ROWS: readonly Row[] = [
   ({ machine: { gpus } }) =>
     (gpus ?? []).map((gpu) => ({ label: `GPU ${String(gpu.index)}`, text: gpuText(gpu) })),
   row("vLLM", ({ executable }) =>
-    executable.found
-      ? `${executable.version ?? "unknown version"} at ${executable.path}`
-      : executable.reason,
+    executable.found ? `${executable.version ?? "unknown version"} at ${executable.path}` : executable.reason,
   ),
   ({ missingTools }) =>
     missingTools.length === 0

@@ -51,10 +51,11 @@ def engine(shm, ignores_term, churns=False):
         following = "/dev/shm/%s-%d" % (shm, number)
         descriptor = os.open(following, os.O_RDWR | os.O_CREAT, 0o600)
         os.ftruncate(descriptor, 4096)
-        kept = mmap.mmap(descriptor, 4096)
+        mapped = mmap.mmap(descriptor, 4096)
         os.close(descriptor)
+        # One that nobody maps would be nobody's.
         os.unlink(path)
-        path = following
+        kept, path = mapped, following
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -20,8 +20,8 @@ Note = Callable[["list[processes.Process]"], object]
 ORPHAN_GRACE_SECONDS = 8.0
 # A process that is not gone by then sits in the kernel (state D, or a driver that does not let go).
 KILL_SECONDS = 10.0
-# A process stops within a system call or so; one that sits in the kernel makes nothing meanwhile.
-HOLD_SECONDS = 0.2
+# A process stops within a system call or so, once it gets a processor; one that sits in the kernel makes nothing meanwhile.
+HOLD_SECONDS = 2.0
 # Python's own process beside those that share memory: once none of them lives it removes what they have made and not removed, also
 # what nobody has mapped and so nobody else knows of. Source: CPython 3.9 to 3.14, Lib/multiprocessing/resource_tracker.py.
 TRACKER_SECONDS = 2.0

@@ -146,6 +146,9 @@ def _follow(key: str, followed: dict[str, Any], tell: Report) -> Optional[dict[s
             tell(progress)
             told, told_at = progress, time.monotonic()
         if isinstance(ended, dict):
+            # It still writes in its folder, which may be of no use to anybody from now on.
+            if is_alive:
+                process_end.wait(followed["pid"], END_SECONDS)
             return ended
         if not is_alive:
             return None

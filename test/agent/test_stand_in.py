@@ -98,8 +98,9 @@ class StandInTest(StandInCase):
         self.apply(self.whole(STAND_IN_START_SECONDS="30"))
         self.until(lambda: any("VLLM::" in command for command in self.commands()) and self.run_json()["shm"])
         recorded = self.run_json()["shm"]
-        stopped = self.stop(gpuFreeSeconds=5)
-        self.assertEqual(sorted(recorded), stopped["removedShm"])
+        self.stop(gpuFreeSeconds=5)
+        # By the stop, or by Python's own tracker before it.
+        self.assertEqual([], [name for name in recorded if os.path.exists(f"/dev/shm/{name}")])
         self.assert_all_gone()
 
 

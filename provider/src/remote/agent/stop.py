@@ -35,7 +35,6 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     members = processes.members_of(server_id, found)
     orphans = _orphans(members, found)
     noted = stop_intent.note_shm(server_id, members)
-    there = shm.existing({*noted, *_names(found, "shm")})
 
     _end(server_id, step, launch, found, members)
     supervision.release_all(server_id)
@@ -44,15 +43,13 @@ def run(server_id: str, step: dict[str, Any]) -> dict[str, Any]:
     by_supervisor = set(_names(last, "shmRemoved")).difference(_names(found, "shmRemoved"))
     inodes = {**_inodes(found), **_inodes(last), **stop_intent.shm_inodes(server_id)}
     names = {*noted, *inodes, *_names(found, "shm"), *_names(last, "shm")}
-    removed = by_supervisor.union(shm.remove_unused(names, inodes))
-    # By vLLM's own processes in their end.
-    removed.update(set(there).difference(shm.existing(there)))
+    removed = sorted(by_supervisor.union(shm.remove_unused(names, inodes)))
     temp_files.empty(paths.temp_folder(server_id))
     _close_record(server_id)
     return {
         "ended": [{"pid": member.pid, "command": member.command} for member in members],
         "orphans": orphans,
-        "removedShm": sorted(removed),
+        "removedShm": removed,
         "gpuMemoryMib": gpu_release.wait_until_released(
             server_id,
             _gpu_baseline(found, launch),

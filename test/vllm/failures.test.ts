@@ -88,7 +88,7 @@ const KILLED: Told = {
 const ENDED: Told = {
   cause: /^a process of vLLM ended without saying why: it crashed, or was killed from outside$/,
   proof:
-    /^(?:EngineCore failed to start\. \(engine core|RuntimeError: Engine core initialization failed\. .* \(), log line \d+\)$/,
+    /^(?:EngineCore failed to start\. \(engine core, |RuntimeError: Engine core initialization failed\. .* \()log line \d+\)$/,
   change: null,
 };
 

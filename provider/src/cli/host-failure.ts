@@ -11,8 +11,3 @@ export function failureText(message: string): string {
   });
   return `${lines.join("\n")}\n`;
 }
-
-/** What `--json` promises of an error. */
-export function failureJson({ code, message }: { readonly code: string; readonly message: string }): string {
-  return `${JSON.stringify({ error: { code, message } })}\n`;
-}

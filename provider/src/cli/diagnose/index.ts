@@ -1,9 +1,10 @@
 import { type Diagnosis, LogReading } from "../../core/diagnose";
 import { type Command, EXIT, type ExitCode, type Terminal } from "../command";
+import { failureJson, refuseWords } from "../refusal";
 import { DiagnoseFailure } from "./failure";
 import { logBytes, nameOf } from "./log-bytes";
 import { type DiagnoseOptions, HELP, readOptions } from "./options";
-import { asJson, asText, errorAsJson } from "./report";
+import { asJson, asText } from "./report";
 
 export const diagnoseCommand: Command = {
   name: "diagnose",
@@ -14,20 +15,15 @@ export const diagnoseCommand: Command = {
 
 async function runDiagnose(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { problems, options } = readOptions(words);
-  if (options === null) {
-    if (words.includes("--json")) terminal.out(errorAsJson("usage", problems.join("; ")));
-    terminal.err(
-      `${problems.map((problem) => `pulumi-vllm diagnose: ${problem}\n`).join("")}pulumi-vllm diagnose --help says more.\n`,
-    );
-    return EXIT.usage;
-  }
+  if (options === null)
+    return refuseWords("diagnose", problems, terminal, { isJson: words.includes("--json") });
   try {
     const diagnosis = await diagnoseLog(options);
     terminal.out(options.isJson ? asJson(diagnosis) : asText(diagnosis));
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof DiagnoseFailure)) throw error;
-    if (options.isJson) terminal.out(errorAsJson(error.code, error.message));
+    if (options.isJson) terminal.out(failureJson(error));
     else terminal.err(`${error.message}\n`);
     return EXIT.failed;
   }

@@ -12,10 +12,6 @@ export function asJson({ cause, summary, evidence, logLine, change, values, retr
   return `${JSON.stringify({ failure, code: cause, cause: summary, evidence: proof, change, values, retryable })}\n`;
 }
 
-export function errorAsJson(code: string, message: string): string {
-  return `${JSON.stringify({ error: { code, message } })}\n`;
-}
-
 /** For reading on a terminal of 80 columns. */
 export function asText(diagnosis: Diagnosis): string {
   const { cause, summary, change } = diagnosis;

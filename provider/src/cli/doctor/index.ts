@@ -4,7 +4,8 @@ import { isError } from "../../core/finding";
 import { hostSurveySchema } from "../../core/observed-survey";
 import { type Command, EXIT, type ExitCode, type Terminal } from "../command";
 import { callHost } from "../host-call";
-import { failureJson, failureText } from "../host-failure";
+import { failureText } from "../host-failure";
+import { failureJson, refuseWords } from "../refusal";
 import { type DoctorOptions, HELP, readOptions } from "./options";
 import { asJson, asText } from "./report";
 
@@ -20,13 +21,8 @@ const DEADLINE_SECONDS = 180;
 
 async function runDoctor(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { problems, options } = readOptions(words);
-  if (options === null) {
-    if (words.includes("--json")) terminal.out(failureJson({ code: "usage", message: problems.join("; ") }));
-    terminal.err(
-      `${problems.map((problem) => `pulumi-vllm doctor: ${problem}\n`).join("")}pulumi-vllm doctor --help says more.\n`,
-    );
-    return EXIT.usage;
-  }
+  if (options === null)
+    return refuseWords("doctor", problems, terminal, { isJson: words.includes("--json") });
   try {
     return await examine(options, terminal);
   } catch (error) {

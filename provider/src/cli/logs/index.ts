@@ -4,6 +4,7 @@ import { hostIdentity } from "../../ssh/host-identity";
 import { type Command, EXIT, type ExitCode, type Terminal } from "../command";
 import { callHost } from "../host-call";
 import { failureText } from "../host-failure";
+import { refuseWords } from "../refusal";
 import { LogsFailure } from "./failure";
 import { findServer } from "./find-server";
 import { HELP, type LogsOptions, readOptions } from "./options";
@@ -20,12 +21,7 @@ const LONGEST_SECONDS = 20 * 24 * 3600;
 
 async function runLogs(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { problems, options } = readOptions(words);
-  if (options === null) {
-    terminal.err(
-      `${problems.map((problem) => `pulumi-vllm logs: ${problem}\n`).join("")}pulumi-vllm logs --help says more.\n`,
-    );
-    return EXIT.usage;
-  }
+  if (options === null) return refuseWords("logs", problems, terminal, { isJson: false });
   const ending = new AbortController();
   const end = (): void => {
     ending.abort();

@@ -1,8 +1,9 @@
 import { type Command, EXIT, type ExitCode, type Terminal } from "../command";
+import { failureJson, refuseWords } from "../refusal";
 import { HELP, readOptions } from "./options";
 import { isFailure } from "./failure";
 import { patchFolder } from "./patch-folder";
-import { asJson, asText, failureAsJson } from "./report";
+import { asJson, asText } from "./report";
 
 export const patchCommand: Command = {
   name: "patch",
@@ -14,21 +15,14 @@ export const patchCommand: Command = {
 function runPatch(words: readonly string[], terminal: Terminal): ExitCode {
   const { problems, options } = readOptions(words);
   const isJson = words.includes("--json");
-  if (options === null) {
-    const message = problems.join("; ");
-    if (isJson) terminal.out(failureAsJson({ code: "usage", message }));
-    terminal.err(
-      `${problems.map((problem) => `pulumi-vllm patch: ${problem}\n`).join("")}pulumi-vllm patch --help says more.\n`,
-    );
-    return EXIT.usage;
-  }
+  if (options === null) return refuseWords("patch", problems, terminal, { isJson });
   try {
     const patched = patchFolder(options);
     terminal.out(isJson ? asJson(patched) : asText(options, patched));
     return EXIT.done;
   } catch (error) {
     if (!isFailure(error)) throw error;
-    if (isJson) terminal.out(failureAsJson(error));
+    if (isJson) terminal.out(failureJson(error));
     else terminal.err(`${error.message}\n`);
     return EXIT.failed;
   }

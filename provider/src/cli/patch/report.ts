@@ -17,16 +17,6 @@ export function asJson({ patch, files, flag }: PatchedFolder): string {
   return `{"files": {${texts.join(", ")}}, ${JSON.stringify(rest).slice(1)}\n`;
 }
 
-export function failureAsJson({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): string {
-  return `${JSON.stringify({ error: { code, message } })}\n`;
-}
-
 /** For reading: each change with its reason, then warnings, vLLM's flag and what was written. */
 export function asText(options: PatchOptions, { patch, files, flag, written }: PatchedFolder): string {
   const lines = patch.changes.flatMap((change) => [

@@ -1,0 +1,53 @@
+import type { JsonObject } from "../json";
+import { withConfigFile } from "./config-file";
+import { launchesInCompose } from "./compose";
+import { type FindContext, type FoundLaunch, launchesIn } from "./find-launch";
+import { type Note, Notes, Rejected } from "./note";
+import { serverInputs } from "./server-inputs";
+import { formOf } from "./text-form";
+import { tidyShell, withoutTypography } from "./tidy-text";
+import { launchesInUnit } from "./unit";
+
+export { NOTE_CODES, type Note, type NoteGroup, Rejected } from "./note";
+export { SECRET } from "./environment-inputs";
+
+/** What a launch text says as inputs of VllmServer. */
+export interface Conversion {
+  /** Without `host`; "<secret>" stands for every secret. */
+  readonly inputs: JsonObject;
+  /** Paths of the secrets: `apiKey`, `environment.HF_TOKEN`. */
+  readonly secrets: readonly string[];
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Reads a command, a script, a systemd unit or a compose file that starts vLLM, and says the same as inputs. Nothing of the text is run, and no
+ * file is looked at. Fails with Rejected where the text is broken, or is no single server.
+ */
+export async function fromCommand(text: string): Promise<Conversion> {
+  const { parse } = await import("unbash");
+  const notes = new Notes();
+  const context: FindContext = { parse, notes, files: new Map() };
+  const found = foundIn(text, context);
+  const [first] = found;
+  if (first === undefined)
+    throw new Rejected("no-server", "", "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM");
+  const isCounted = found.every(({ times }) => times !== null);
+  const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
+  if (count > 1 || !isCounted)
+    throw new Rejected("several-servers", isCounted ? String(count) : "", "paste one of them at a time");
+  const { inputs, secrets } = serverInputs(withConfigFile(first.launch, context), notes);
+  return { inputs, secrets, notes: notes.all() };
+}
+
+function foundIn(text: string, context: FindContext): readonly FoundLaunch[] {
+  const form = formOf(text);
+  if (form === "shell") {
+    const found = launchesIn(tidyShell(text, context.notes), context);
+    // A script that only writes the file which starts it.
+    return found.length > 0 ? found : [...context.files.values()].flatMap((file) => foundIn(file, context));
+  }
+  const plain = withoutTypography(text, context.notes);
+  const launches = form === "unit" ? launchesInUnit(plain, context) : launchesInCompose(plain, context);
+  return launches.map((launch) => ({ launch, times: 1 }));
+}

@@ -4,7 +4,9 @@ import { describeDiff, describeDrift, describeRename, diffContext, diffInputs } 
 import { isDriftInInputs, readDrift, reachedInputs, untoldIn } from "./core/drift";
 import { pathsOverlap } from "./core/input-path";
 import { inputsOf, parseInputs } from "./core/parse-inputs";
-import { withoutMarkedValue } from "./core/secret-marks";
+import { type SecretMarks, withoutMarkedValue } from "./core/secret-marks";
+import type { Spec } from "./core/spec";
+import { judgingTable, unsuitableValues } from "./core/vllm-flags";
 import type * as HostHooks from "./host-hooks";
 import { noteWish } from "./newest-wish";
 import { fromWire, type Wire } from "./pulumi/adapter";
@@ -41,7 +43,7 @@ async function read(id: string, props: Wire): ReturnType<typeof HostHooks.read> 
 }
 
 /** Outputs that follow from the inputs alone are added as inputs: that makes them known in preview. */
-function check(_olds: Wire, news: Wire): CheckResult {
+async function check(_olds: Wire, news: Wire): Promise<CheckResult> {
   const { inputs, urn, marks } = fromWire(news);
   justRead.delete(urn);
   const parsed = parseInputs(withoutPlaceholders(inputs));
@@ -57,6 +59,7 @@ function check(_olds: Wire, news: Wire): CheckResult {
   const untold = untoldIn(inputs);
   if (untold.length > 0) return { inputs: news, failures: [{ property: "", reason: untoldReason(untold) }] };
   if (!parsed.unknowns.some((path) => pathsOverlap(path, "onDelete"))) noteWish(urn, parsed.spec.onDelete);
+  await warnOfValues(urn, parsed.spec, marks);
   return {
     inputs: {
       ...withoutPlaceholders(news),
@@ -65,6 +68,17 @@ function check(_olds: Wire, news: Wire): CheckResult {
     },
     failures: [],
   };
+}
+
+/** What vLLM's parser would refuse: told before a host is asked, and no error, for the version that will run may be another. */
+async function warnOfValues(urn: string, spec: Spec, marks: SecretMarks): Promise<void> {
+  const table = judgingTable(spec.vllm.kind === "environment" ? spec.vllm.version : null);
+  const problems = table === null ? [] : unsuitableValues(spec, table.rows);
+  for (const problem of problems) {
+    const { message } = withoutMarkedValue(problem, marks);
+    engineLog().warning(urn, `vLLM ${table?.version ?? ""} would refuse ${message}`);
+  }
+  if (problems.length > 0) await engineLog().flush();
 }
 
 /** A secret of the host is not told, so there is nothing to adopt. */

@@ -35,6 +35,10 @@ const rowSchema = z.object({
   shape: z.literal("list").optional(),
   /** All members that the object can have; nothing is said where vLLM takes any. */
   keys: z.array(z.string()).optional(),
+  /** The same of members that are such objects themselves. */
+  members: z.record(z.string(), z.array(z.string())).optional(),
+  /** start: the parser takes any member, the engine only these, with - for _ where it is written so. */
+  judged: z.literal("start").optional(),
   /** Besides JSON it takes any other text. */
   orText: z.boolean().optional(),
   /** Other long names of the same flag. */
@@ -68,6 +72,12 @@ export function flagTableFor(version: string | null): FlagKinds | null {
 /** The same with choices and the like. */
 export function flagRowsFor(version: string | null): FlagTable | null {
   return tables.find((each) => version !== null && each.version.test(version))?.rows ?? null;
+}
+
+/** The table that a declaration is judged by before its host is asked: of the version it names, else the newest; null: there is none. */
+export function judgingTable(version: string | null): { readonly version: string; readonly rows: FlagTable } | null {
+  const rows = version === null ? NEWEST_FLAGS : flagRowsFor(version);
+  return rows === null ? null : { version: version ?? flags032.versions, rows };
 }
 
 /** The newest table: good for naming a flag when the installed version is not known yet, not for refusing one. */

@@ -71,15 +71,30 @@ function unmetChoice(value: JsonValue, choices: readonly string[]): string | nul
 function unmetJson(value: JsonValue, row: FlagRow): string | null {
   if (row.shape === "list") return isJsonList(value) && value.every(isScalar) ? null : "a list of texts";
   if (!isMembers(value)) return "an object";
-  return row.keys === undefined ? null : unmetKeys(value, row.keys);
+  if (row.keys === undefined) return null;
+  const written = row.judged === "start" ? withUnderscores(value) : value;
+  const unknown = unmetKeys(written, row.keys, "");
+  if (unknown !== null) return unknown;
+  for (const [name, keys] of Object.entries(row.members ?? {})) {
+    const member = value[name];
+    const inside = isMembers(member) ? unmetKeys(member, keys, `${name}.`) : null;
+    if (inside !== null) return inside;
+  }
+  return null;
 }
 
-function unmetKeys(value: JsonObject, keys: readonly string[]): string | null {
+/** Source: vLLM 0.32.0 engine/arg_utils.py create_speculative_config. */
+function withUnderscores(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.replaceAll("-", "_"), each]));
+}
+
+/** @param place in front of the name: `pass_config.`. */
+function unmetKeys(value: JsonObject, keys: readonly string[], place: string): string | null {
   const unknown = Object.keys(value).find((key) => !keys.includes(key));
   if (unknown === undefined) return null;
   const nearest = nearestName(unknown, keys);
   const known = nearest === null ? `it knows ${keys.join(", ")}` : `did you mean ${nearest}?`;
-  return `no member ${JSON.stringify(unknown)} (${known})`;
+  return `no member ${JSON.stringify(`${place}${unknown}`)} (${known})`;
 }
 
 /** JSON that was written as text. vLLM reads numbers such as 80m in the text of its config classes. */

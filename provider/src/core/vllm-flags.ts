@@ -1,3 +1,3 @@
-export { askedFlags, flagRowsFor, flagTableFor, type FlagKinds } from "./vllm-flags-table";
+export { askedFlags, flagRowsFor, flagTableFor, type FlagKinds, judgingTable } from "./vllm-flags-table";
 export { deprecatedFlags, unknownFlags } from "./vllm-flags-check";
 export { unsuitableValues } from "./vllm-flags-values";

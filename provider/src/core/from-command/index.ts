@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json";
+import { tellRefused } from "./check-inputs";
 import { withConfigFile } from "./config-file";
 import { launchesInCompose } from "./compose";
 import { type FindContext, type FoundLaunch, launchesIn } from "./find-launch";
@@ -8,8 +9,11 @@ import { formOf } from "./text-form";
 import { tidyShell, withoutTypography } from "./tidy-text";
 import { launchesInUnit } from "./unit";
 
-export { NOTE_CODES, type Note, type NoteGroup, Rejected } from "./note";
-export { SECRET } from "./environment-inputs";
+export { configEntry } from "./config-entry";
+export { configKeyOf } from "./config-keys";
+export { NOTE_CODES, type NoteGroup, Rejected, rejectionText } from "./note";
+export { programText } from "./program-text";
+export { resourceName } from "./resource-name";
 
 /** What a launch text says as inputs of VllmServer. */
 export interface Conversion {
@@ -36,7 +40,9 @@ export async function fromCommand(text: string): Promise<Conversion> {
   const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
   if (count > 1 || !isCounted)
     throw new Rejected("several-servers", isCounted ? String(count) : "", "paste one of them at a time");
-  const { inputs, secrets } = serverInputs(withConfigFile(first.launch, context), notes);
+  const launch = withConfigFile(first.launch, context);
+  const { inputs, secrets } = serverInputs(launch, notes);
+  tellRefused(inputs, launch.version, notes);
   return { inputs, secrets, notes: notes.all() };
 }
 

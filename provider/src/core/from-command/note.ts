@@ -104,3 +104,8 @@ export class Rejected extends Error {
     this.subject = subject;
   }
 }
+
+/** What to tell of it: one line. */
+export function rejectionText({ code, subject, message }: Rejected): string {
+  return `Cannot make a VllmServer of this text: ${code}${subject === "" ? "" : ` ${subject}`}: ${message}`;
+}

@@ -4,6 +4,7 @@ import { engineInputs } from "./engine-inputs";
 import { environmentInputs, SECRET, tellSecret } from "./environment-inputs";
 import { type GivenWord, isKnown, isName, plainWord } from "./given-word";
 import type { Launch } from "./launch";
+import { hideSecrets } from "./hidden-secrets";
 import { listenInputs } from "./listen-inputs";
 import { modelInputs, servedName } from "./model-inputs";
 import { type Notes, Rejected } from "./note";
@@ -42,8 +43,16 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
   const named = modelWord(positionals, flags, notes);
   const environment = environmentInputs(launch, notes);
   const placed = engineInputs(flags.filter((each) => !OTHERS.has(each.flag)), launch.version, notes);
-  const engine = withPaths(placed.engine, "engine", launch, notes);
-  const extraArgs = withPaths(placed.extraArgs, "extraArgs", launch, notes);
+  const { values: engine, secrets: engineSecrets } = hideSecrets(
+    withPaths(placed.engine, "engine", launch, notes),
+    "engine",
+    notes,
+  );
+  const { values: extraArgs, secrets: extraSecrets } = hideSecrets(
+    withPaths(placed.extraArgs, "extraArgs", launch, notes),
+    "extraArgs",
+    notes,
+  );
   const model = modelInputs(named, others, launch, notes);
   const served = servedName(named, model.model, engine, flags, notes);
   const backend = environment.attentionBackend;
@@ -71,6 +80,8 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
     ...(apiKey ? ["apiKey"] : []),
     ...model.secrets,
     ...environment.secrets.map((name) => `environment.${name}`),
+    ...engineSecrets,
+    ...extraSecrets,
   ];
   return { inputs, secrets: [...new Set(secrets)].sort() };
 }

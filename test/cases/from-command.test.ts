@@ -15,6 +15,8 @@ describe.skipIf(FROM_COMMAND_CASES.length === 0)("texts that start vLLM, as peop
     expect(inputs).toEqual(wantedInputs);
     expect(secrets).toEqual([...wantedSecrets].sort());
     const told = new Set(notes.map(({ code, subject }) => `${code} ${subject}`));
-    expect(wantedNotes.map((note) => note.replace(/:.*$/s, "")).filter((note) => !told.has(note))).toEqual([]);
+    expect(wantedNotes.map((note) => note.replace(/:.*$/s, "")).filter((note) => !told.has(note))).toEqual(
+      [],
+    );
   });
 });

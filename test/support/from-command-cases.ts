@@ -22,9 +22,10 @@ const FOLDERS = [
 ];
 
 /** The shared cases, where they are, and our own, in the same form. */
-export const FROM_COMMAND_CASES: readonly FromCommandCase[] = FOLDERS.filter((folder) => existsSync(folder)).flatMap(
-  (folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith(".json"))
-      .map((name) => ({ name, ...schema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))) })),
+export const FROM_COMMAND_CASES: readonly FromCommandCase[] = FOLDERS.filter((folder) =>
+  existsSync(folder),
+).flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => ({ name, ...schema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))) })),
 );

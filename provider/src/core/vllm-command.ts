@@ -22,14 +22,33 @@ export interface ServeConfigFacts {
   readonly home?: string | undefined;
 }
 
+/** One flag as it is given to vLLM. */
+export interface ServeFlag {
+  /** Long name without dashes in front. */
+  readonly flag: string;
+  readonly value: JsonValue;
+  readonly kind: FlagKind;
+}
+
 /**
  * Text of the file for `vllm serve MODEL --config FILE`: one key per flag, sorted, strings quoted. No secret is in it.
  * The model is not in it either: it has to be the positional word, so that a stray word can never become the model.
  */
 export function renderServeConfig(spec: Spec, facts: ServeConfigFacts): string {
-  const flags = new Map<string, { readonly value: JsonValue; readonly kind: FlagKind }>();
+  return serveFlags(spec, facts)
+    .map(({ flag, value, kind }) => yamlFlag(flag, value, kind))
+    .join("");
+}
+
+/** Every flag that a server is started with, sorted by name. */
+export function serveFlags(spec: Spec, facts: ServeConfigFacts): readonly ServeFlag[] {
+  const flags = new Map<string, ServeFlag>();
   const set = (flag: string, value: JsonValue, kind: FlagKind): void => {
-    flags.set(flag, { value, kind: known(facts.flagKinds, flag) ?? kind });
+    flags.set(flag, {
+      flag,
+      value: withHome(flag, value, facts.home),
+      kind: known(facts.flagKinds, flag) ?? kind,
+    });
   };
   for (const [flag, value] of Object.entries(spec.extraArgs)) set(flag, value, "unknown");
   for (const [name, value] of Object.entries(spec.engine)) {
@@ -43,10 +62,7 @@ export function renderServeConfig(spec: Spec, facts: ServeConfigFacts): string {
   set("shutdown-timeout", facts.shutdownTimeoutSeconds, "int");
   set("fingerprint-mode", facts.fingerprint === null ? null : "custom", "enum");
   set("fingerprint-value", facts.fingerprint, "string");
-  return [...flags]
-    .sort(([first], [second]) => (first < second ? -1 : 1))
-    .map(([flag, { value, kind }]) => yamlFlag(flag, withHome(flag, value, facts.home), kind))
-    .join("");
+  return [...flags.values()].sort((first, second) => (first.flag < second.flag ? -1 : 1));
 }
 
 function known(kinds: FlagKinds | null, flag: string): FlagKind | null {

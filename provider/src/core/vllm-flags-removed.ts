@@ -46,7 +46,12 @@ export const REMOVED_FLAGS: readonly RemovedFlag[] = [
   row("guided-decoding-backend", "0.12.0", "string", 'extraArgs["structured-outputs-config"] { backend }'),
   row("guided-decoding-disable-fallback", "0.12.0", "bool", 'extraArgs["structured-outputs-config"]'),
   row("guided-decoding-disable-any-whitespace", "0.12.0", "bool", 'extraArgs["structured-outputs-config"]'),
-  row("guided-decoding-disable-additional-properties", "0.12.0", "bool", 'extraArgs["structured-outputs-config"]'),
+  row(
+    "guided-decoding-disable-additional-properties",
+    "0.12.0",
+    "bool",
+    'extraArgs["structured-outputs-config"]',
+  ),
   row("override-pooler-config", "0.12.0", "json", 'extraArgs["pooler-config"]'),
   row("lora-extra-vocab-size", "0.12.0", "int"),
   row("num-lookahead-slots", "0.12.0", "int"),

@@ -75,7 +75,9 @@ export function flagRowsFor(version: string | null): FlagTable | null {
 }
 
 /** The table that a declaration is judged by before its host is asked: of the version it names, else the newest; null: there is none. */
-export function judgingTable(version: string | null): { readonly version: string; readonly rows: FlagTable } | null {
+export function judgingTable(
+  version: string | null,
+): { readonly version: string; readonly rows: FlagTable } | null {
   const rows = version === null ? NEWEST_FLAGS : flagRowsFor(version);
   return rows === null ? null : { version: version ?? flags032.versions, rows };
 }

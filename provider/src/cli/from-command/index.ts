@@ -3,7 +3,7 @@ import { type Command, EXIT, type ExitCode, type Terminal } from "../command";
 import { failureJson, refuseWords } from "../refusal";
 import { HELP, readOptions } from "./options";
 import { asConfig, asJson, asProgram, notesText } from "./report";
-import { TextFailure, textOf } from "./text";
+import { isFile, TextFailure, textOf } from "../text-source";
 
 export const fromCommandCommand: Command = {
   name: "from-command",
@@ -17,7 +17,7 @@ async function runFromCommand(words: readonly string[], terminal: Terminal): Pro
   const isJson = words.includes("--json");
   if (options === null) return refuseWords("from-command", problems, terminal, { isJson });
   try {
-    const conversion = await fromCommand(await textOf(options.text));
+    const conversion = await fromCommand(await launchText(options.text));
     if (options.form === "json") terminal.out(asJson(conversion));
     else {
       terminal.out(options.form === "yaml" ? asConfig(conversion, options) : asProgram(conversion, options));
@@ -31,4 +31,10 @@ async function runFromCommand(words: readonly string[], terminal: Terminal): Pro
     else terminal.err(`${message}\n`);
     return EXIT.failed;
   }
+}
+
+/** The text itself where it is one, else what stands in the file. A command has blanks or lines; a file of such a name would be a strange one. */
+async function launchText(given: string): Promise<string> {
+  const isName = given === "-" || !/\s/.test(given) || (await isFile(given));
+  return isName ? await textOf(given, "a command that starts vLLM") : given;
 }

@@ -53,7 +53,8 @@ export function readOptions(given: readonly string[]): ReadOptions {
   const { texts, flags, positionals, problems: unread } = readWords(given, OPTIONS);
   const [text, ...surplus] = positionals;
   const problems = [...unread];
-  if (text === undefined || text === "") problems.push("TEXT, what starts vLLM, is missing (- is standard input)");
+  if (text === undefined || text === "")
+    problems.push("TEXT, what starts vLLM, is missing (- is standard input)");
   if (surplus.length > 0) problems.push("TEXT has to be one word: put it in single quotes");
   if (flags.has("yaml") && flags.has("json")) problems.push("--yaml and --json exclude each other");
   const name = texts.get("name") ?? null;

@@ -52,7 +52,8 @@ function configCommands({ inputs, secrets }: Conversion, options: FromCommandOpt
   const isModelless = !isMembers(model) || !("repo" in model || "path" in model);
   const name = options.name ?? resourceName(inputs);
   if (options.form === "yaml") {
-    const at = (path: string): string => `'servers${/^\w+$/.test(name) ? `.${name}` : `["${name}"]`}.${path}'`;
+    const at = (path: string): string =>
+      `'servers${/^\w+$/.test(name) ? `.${name}` : `["${name}"]`}.${path}'`;
     return [
       ...(options.host === null ? [`  pulumi config set --path ${at("host")} HOST\n`] : []),
       ...(isModelless ? [`  pulumi config set --path ${at("model.repo")} ORG/NAME\n`] : []),

@@ -13,7 +13,9 @@ const SOME_HOST = "host";
 export function tellRefused(inputs: JsonObject, version: string | null, notes: Notes): void {
   const told = notes.all().map(({ subject }) => subject);
   const tell = (path: string, wanted: string): void => {
-    const isTold = told.some((subject) => subject !== "" && pathsOverlap(path.replace(/\["([^"]*)"\]/g, ".$1"), subject));
+    const isTold = told.some(
+      (subject) => subject !== "" && pathsOverlap(path.replace(/\["([^"]*)"\]/g, ".$1"), subject),
+    );
     if (!isTold) notes.add("refused-value", path, wanted);
   };
   const plain = withoutMarks({ host: SOME_HOST, ...inputs });

@@ -12,7 +12,18 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Keys of a service that are read; the others mean something only for a container. */
 const READ: ReadonlySet<string> = new Set([
-  ...["image", "command", "entrypoint", "environment", "env_file", "volumes", "ports", "network_mode", "deploy", "gpus"],
+  ...[
+    "image",
+    "command",
+    "entrypoint",
+    "environment",
+    "env_file",
+    "volumes",
+    "ports",
+    "network_mode",
+    "deploy",
+    "gpus",
+  ],
 ]);
 /** Of no meaning for one process. */
 const SILENT: ReadonlySet<string> = new Set(["profiles", "labels", "networks", "expose", "platform"]);
@@ -44,7 +55,11 @@ function launchOfService(service: Members, context: FindContext): Launch | null 
   const inner = containerWords(words, run, context);
   if (inner === null || (image.text === "" && service["build"] === undefined)) return null;
   if (service["env_file"] !== undefined)
-    notes.add("needs-file", "env_file", `${filesOf(service["env_file"]).join(", ")}: variables of the container`);
+    notes.add(
+      "needs-file",
+      "env_file",
+      `${filesOf(service["env_file"]).join(", ")}: variables of the container`,
+    );
   const dropped = Object.keys(service).filter((key) => !READ.has(key) && !SILENT.has(key) && key !== "build");
   if (dropped.length > 0) notes.add("container-only", "docker", dropped.join(" "));
   const named = image.text === "" ? plainWord("an image that is built here") : image;
@@ -156,5 +171,9 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+  return typeof value === "string"
+    ? value
+    : typeof value === "number" || typeof value === "boolean"
+      ? String(value)
+      : "";
 }

@@ -13,7 +13,11 @@ export function withConfigFile(launch: Launch, { files, notes }: Sources): Launc
   const name = isEquals ? option.text.slice("--config=".length) : (launch.words[at + 1]?.text ?? "");
   const text = files.get(name) ?? files.get(name.replace(/^\.\//, ""));
   if (text === undefined)
-    throw new Rejected("needs-file", "--config", `what stands in ${name === "" ? "it" : name} is not in the text`);
+    throw new Rejected(
+      "needs-file",
+      "--config",
+      `what stands in ${name === "" ? "it" : name} is not in the text`,
+    );
   if (isEquals)
     notes.add(
       "config-file-ignored",
@@ -40,7 +44,8 @@ function wordsOf(text: string, name: string): readonly GivenWord[] {
   return Object.entries(content).flatMap(([key, value]) => {
     if (value === true) return [plainWord(`--${key}`)];
     if (value === false) return [plainWord(`--no-${key.replace(/_/g, "-")}`)];
-    if (Array.isArray(value)) return [plainWord(`--${key}`), ...value.map((item: unknown) => plainWord(textOf(item)))];
+    if (Array.isArray(value))
+      return [plainWord(`--${key}`), ...value.map((item: unknown) => plainWord(textOf(item)))];
     return [plainWord(`--${key}`), plainWord(textOf(value))];
   });
 }

@@ -1,4 +1,12 @@
-import { assignmentIn, baseName, type GivenWord, isKnown, plainWord, unknownWord, withText } from "./given-word";
+import {
+  assignmentIn,
+  baseName,
+  type GivenWord,
+  isKnown,
+  plainWord,
+  unknownWord,
+  withText,
+} from "./given-word";
 import type { Container, Mount, PortMapping } from "./launch";
 import type { Notes } from "./note";
 
@@ -19,7 +27,15 @@ const ENGINES: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl"]);
 /** Options of `run` that take no value. Source: docker and podman command-line references, `run`. */
 const SWITCHES: ReadonlySet<string> = new Set([
   ...["-d", "--detach", "-i", "--interactive", "-t", "--tty", "-P", "--publish-all", "-q", "--quiet"],
-  ...["--rm", "--privileged", "--init", "--read-only", "--no-healthcheck", "--oom-kill-disable", "--sig-proxy"],
+  ...[
+    "--rm",
+    "--privileged",
+    "--init",
+    "--read-only",
+    "--no-healthcheck",
+    "--oom-kill-disable",
+    "--sig-proxy",
+  ],
   ...["--disable-content-trust", "--help", "--replace", "--rmi", "--no-hosts", "--no-hostname", "--env-host"],
   ...["--tls-verify", "--http-proxy", "--use-api-socket"],
 ]);
@@ -54,16 +70,27 @@ export function containerRun(
     }
     const attached = /^-([evpwuhm])(.+)$/.exec(written);
     const value = inline ?? (attached === null ? words[(at += 1)] : withText(word, attached[2] ?? ""));
-    const option = attached === null ? name : (SHORT_NAMES.get(`-${attached[1] ?? ""}`) ?? `-${attached[1] ?? ""}`);
+    const option =
+      attached === null ? name : (SHORT_NAMES.get(`-${attached[1] ?? ""}`) ?? `-${attached[1] ?? ""}`);
     if (value !== undefined) options.set(option, [...(options.get(option) ?? []), value]);
   }
   const image = words[words[at]?.text === "--" ? at + 1 : at];
   if (image === undefined) return null;
   const behind = words.slice(words.indexOf(image) + 1);
   const of = (name: string): readonly GivenWord[] => options.get(name) ?? [];
-  for (const file of of("--env-file")) notes.add("needs-file", "env_file", `${file.text}: variables of the container`);
+  for (const file of of("--env-file"))
+    notes.add("needs-file", "env_file", `${file.text}: variables of the container`);
   const entrypoint = of("--entrypoint").at(-1);
-  const read = ["--env", "--volume", "--mount", "--publish", "--gpus", "--network", "--env-file", "--entrypoint"];
+  const read = [
+    "--env",
+    "--volume",
+    "--mount",
+    "--publish",
+    "--gpus",
+    "--network",
+    "--env-file",
+    "--entrypoint",
+  ];
   return {
     image,
     words: entrypoint === undefined || entrypoint.text === "" ? behind : [entrypoint, ...behind],
@@ -105,12 +132,15 @@ export function variable(
 
 /** `/on/host:/in/container:ro`. A named volume is no folder of the host. */
 export function mountIn(word: GivenWord): readonly Mount[] {
-  const [, source = "", target = ""] = /^((?:\$\{[^}]*\}|\$\([^)]*\)|[^:])+):([^:]+)(?::[^:]*)?$/.exec(word.text) ?? [];
+  const [, source = "", target = ""] =
+    /^((?:\$\{[^}]*\}|\$\([^)]*\)|[^:])+):([^:]+)(?::[^:]*)?$/.exec(word.text) ?? [];
   return /^[/.~$]/.test(source) ? [{ source: withText(word, source), target }] : [];
 }
 
 function longMountIn(word: GivenWord): readonly Mount[] {
-  const parts = new Map(word.text.split(",").map((part) => [part.replace(/=.*$/, ""), part.replace(/^[^=]*=/, "")]));
+  const parts = new Map(
+    word.text.split(",").map((part) => [part.replace(/=.*$/, ""), part.replace(/^[^=]*=/, "")]),
+  );
   const source = parts.get("source") ?? parts.get("src");
   const target = parts.get("target") ?? parts.get("dst") ?? parts.get("destination");
   if ((parts.get("type") ?? "bind") !== "bind" || source === undefined || target === undefined) return [];
@@ -120,7 +150,10 @@ function longMountIn(word: GivenWord): readonly Mount[] {
 /** `8000`, `8000:8000`, `127.0.0.1:8000:8000`, `[::1]:8000:8000/tcp`. */
 export function portIn(word: GivenWord): readonly PortMapping[] {
   const text = word.text.replace(/\/tcp$/, "");
-  const parts = /^(?:(?:(\[[^\]]*\]|(?:\$\{[^}]*\}|[^:])+):)?((?:\$\{[^}]*\}|[^:])*):)?((?:\$\{[^}]*\}|[^:])+)$/.exec(text);
+  const parts =
+    /^(?:(?:(\[[^\]]*\]|(?:\$\{[^}]*\}|[^:])+):)?((?:\$\{[^}]*\}|[^:])*):)?((?:\$\{[^}]*\}|[^:])+)$/.exec(
+      text,
+    );
   if (parts === null) return [];
   const [, address, host, container = ""] = parts;
   const piece = (part: string | undefined): GivenWord | null =>

@@ -87,7 +87,8 @@ function placeGone(written: WrittenFlag, values: Map<string, JsonValue>, notes: 
   const value = valueOf(written, notes);
   const since = REMOVED_FLAGS.find((each) => each.flag === flag)?.since ?? "0.32";
   notes.add("renamed-flag", `--${flag}`, `gone since ${since}, is ${successor.words}`);
-  for (const [name, each] of Object.entries(successor.flags(value))) values.set(name, merged(values.get(name), each));
+  for (const [name, each] of Object.entries(successor.flags(value)))
+    values.set(name, merged(values.get(name), each));
 }
 
 /** `-O` was the compilation config, and is the optimization level. */
@@ -122,7 +123,8 @@ function textsOf(words: readonly GivenWord[]): string {
 
 /** Objects are merged and lists joined, at any depth. */
 function merged(before: JsonValue | undefined, value: JsonValue): JsonValue {
-  if (Array.isArray(before) && Array.isArray(value)) return [...(before as JsonValue[]), ...(value as JsonValue[])];
+  if (Array.isArray(before) && Array.isArray(value))
+    return [...(before as JsonValue[]), ...(value as JsonValue[])];
   if (!isMembers(before) || !isMembers(value)) return value;
   const out: Record<string, JsonValue> = { ...before };
   for (const [key, each] of Object.entries(value)) out[key] = merged(out[key], each);

@@ -10,10 +10,13 @@ import { hostPathOf, throughMounts } from "./paths";
 /** Stands for every secret: none is in what is printed. */
 export const SECRET = "<secret>";
 
-const READ_BY_032: ReadonlySet<string> = new Set(z.object({ names: z.array(z.string()) }).parse(envNames).names);
+const READ_BY_032: ReadonlySet<string> = new Set(
+  z.object({ names: z.array(z.string()) }).parse(envNames).names,
+);
 
 /** Variables that are inputs of another place, or none at all. */
-const OTHERS = /^(?:CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_\w+|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|HF_ENDPOINT|VLLM_API_KEY)$/;
+const OTHERS =
+  /^(?:CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_\w+|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|HF_ENDPOINT|VLLM_API_KEY)$/;
 /** The provider sets them itself. */
 const OWNED = /^(?:TMPDIR|VLLM_RPC_BASE_PATH|SPT_NOENV|PULUMI_VLLM_SERVER|VLLM_ENGINE_READY_TIMEOUT_S)$/;
 /** Source: variables of ROCm, Ascend and vLLM's own CPU build. */
@@ -46,7 +49,10 @@ export function environmentInputs(launch: Launch, notes: Notes): EnvironmentInpu
   let attentionBackend: string | null = null;
   for (const [name, word] of launch.environment) {
     if (OTHERS.test(name)) continue;
-    if (name === "VLLM_ATTENTION_BACKEND" && (launch.version === null || !isEarlier(launch.version, BACKEND_FLAG_SINCE))) {
+    if (
+      name === "VLLM_ATTENTION_BACKEND" &&
+      (launch.version === null || !isEarlier(launch.version, BACKEND_FLAG_SINCE))
+    ) {
       notes.add("renamed-env", name, `gone since ${BACKEND_FLAG_SINCE}, is --attention-backend`);
       if (isKnown(word)) attentionBackend = BACKENDS.get(word.text) ?? word.text;
       else notes.add("needs-value", "engine.attentionBackend", word.text);
@@ -62,7 +68,11 @@ export function environmentInputs(launch: Launch, notes: Notes): EnvironmentInpu
       tellUse(name, word, notes);
     }
   }
-  return { environment: { ...environment, ...cacheFolder(launch, environment, notes) }, secrets, attentionBackend };
+  return {
+    environment: { ...environment, ...cacheFolder(launch, environment, notes) },
+    secrets,
+    attentionBackend,
+  };
 }
 
 function valueOf(name: string, word: GivenWord, launch: Launch, notes: Notes): string | null {
@@ -82,7 +92,11 @@ function valueOf(name: string, word: GivenWord, launch: Launch, notes: Notes): s
 export function tellSecret(name: string, word: GivenWord, inputPath: string, notes: Notes): void {
   const [unknown] = word.unknown;
   if (unknown === undefined)
-    notes.add("secret-in-text", name, "a secret in plain text; set it with pulumi config set --secret, and change it");
+    notes.add(
+      "secret-in-text",
+      name,
+      "a secret in plain text; set it with pulumi config set --secret, and change it",
+    );
   else if (isName(unknown))
     notes.add("secret-from-variable", unknown, "its value must be set as a Pulumi secret");
   else notes.add("needs-value", inputPath, word.text);
@@ -123,7 +137,13 @@ function hubFolder(
   notes: Notes,
 ): Readonly<Record<string, string>> {
   const folder = throughMounts("/root/.cache/huggingface/hub", container?.mounts ?? []);
-  if (folder === null || !isKnown(folder) || folder.text === `${DEFAULT_CACHE}/hub` || "HF_HUB_CACHE" in given) return {};
+  if (
+    folder === null ||
+    !isKnown(folder) ||
+    folder.text === `${DEFAULT_CACHE}/hub` ||
+    "HF_HUB_CACHE" in given
+  )
+    return {};
   notes.add("mount", "environment.HF_HUB_CACHE", "the cache folder that was mounted into the container");
   return { HF_HUB_CACHE: folder.text };
 }

@@ -20,7 +20,11 @@ export interface FindContext {
 }
 
 /** All vLLM servers that a shell text starts. */
-export function launchesIn(script: string, context: FindContext, given: ShellCommand["variables"] = new Map()): readonly FoundLaunch[] {
+export function launchesIn(
+  script: string,
+  context: FindContext,
+  given: ShellCommand["variables"] = new Map(),
+): readonly FoundLaunch[] {
   const { commands, files } = readScript(script, context.parse, context.notes, given);
   for (const [name, text] of files) context.files.set(name, text);
   return commands.flatMap((command) => {
@@ -56,7 +60,8 @@ function directLaunch(words: readonly GivenWord[], command: ShellCommand): Launc
     words: call.words,
     environment: new Map([...exported, ...command.prefix]),
     container: null,
-    executable: call.executable ?? (activated === null ? null : withText(activated, `${activated.text}/bin/vllm`)),
+    executable:
+      call.executable ?? (activated === null ? null : withText(activated, `${activated.text}/bin/vllm`)),
     version: null,
   };
 }
@@ -87,7 +92,11 @@ function containerLaunch(
 /** What runs in a container: a whole command, or the words of the image's own `vllm serve`. */
 export function containerWords(
   words: readonly GivenWord[],
-  run: { readonly image: GivenWord; readonly hasEntrypoint: boolean; readonly environment: ReadonlyMap<string, GivenWord> },
+  run: {
+    readonly image: GivenWord;
+    readonly hasEntrypoint: boolean;
+    readonly environment: ReadonlyMap<string, GivenWord>;
+  },
   context: FindContext,
 ): Launch | null {
   const command = commandOf(words, run.environment);

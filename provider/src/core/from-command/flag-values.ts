@@ -18,7 +18,13 @@ export function valueOf(written: WrittenFlag, notes: Notes): JsonValue {
     case "flag":
       return switched(written, notes);
     case "list":
-      return values.map((each) => (row.item === "int" ? number(each.text) : row.item === "json" ? (object(each.text) ?? each.text) : each.text));
+      return values.map((each) =>
+        row.item === "int"
+          ? number(each.text)
+          : row.item === "json"
+            ? (object(each.text) ?? each.text)
+            : each.text,
+      );
     case "int":
     case "float":
       return number(text);
@@ -71,12 +77,20 @@ function jsonOf(flag: string, word: GivenWord, mayBeText: boolean, notes: Notes)
 /** `image=4,video=0`. */
 function countsIn(text: string): JsonObject | null {
   if (!/^\w+=\d+(?:,\w+=\d+)*$/.test(text)) return null;
-  return Object.fromEntries(text.split(",").map((part) => [part.replace(/=.*/, ""), Number(part.replace(/.*=/, ""))]));
+  return Object.fromEntries(
+    text.split(",").map((part) => [part.replace(/=.*/, ""), Number(part.replace(/.*=/, ""))]),
+  );
 }
 
 /** `{'a': True, "b": None, 'c': (1, 2,)}` as JSON; what is none of Python's stays as it is. */
 function fromPython(text: string): string {
-  const words: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null", "(": "[", ")": "]" };
+  const words: Readonly<Record<string, string>> = {
+    True: "true",
+    False: "false",
+    None: "null",
+    "(": "[",
+    ")": "]",
+  };
   return text.replace(
     /"(?:[^"\\]|\\.)*"|'((?:[^'\\]|\\.)*)'|\b(?:True|False|None)\b|[()]|,(?=\s*[}\])])/g,
     (found, inside: string | undefined) => {

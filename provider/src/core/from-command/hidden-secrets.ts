@@ -17,7 +17,11 @@ export function hideSecrets(
       if (value === "" || !(isSecretPath(path) || holdsCredentials(value))) return value;
       const where = formatPath(path);
       secrets.push(where);
-      notes.add("secret-in-text", where, "a secret in plain text; set it with pulumi config set --secret, and change it");
+      notes.add(
+        "secret-in-text",
+        where,
+        "a secret in plain text; set it with pulumi config set --secret, and change it",
+      );
       return SECRET;
     }
     if (isJsonList(value)) return value.map((each, index) => hidden(each, [...path, index]));

@@ -74,7 +74,11 @@ function readRevision(word: GivenWord, model: Record<string, JsonValue>, notes: 
   }
   model["revision"] = word.text;
   if (!/^[0-9a-f]{40}$/i.test(word.text))
-    notes.add("branch-revision", "model.revision", "a branch or tag can move; pin the 40 hex digits of a commit");
+    notes.add(
+      "branch-revision",
+      "model.revision",
+      "a branch or tag can move; pin the 40 hex digits of a commit",
+    );
 }
 
 function hasToken(
@@ -86,7 +90,11 @@ function hasToken(
   const flag = others.get("hf-token")?.values[0];
   if (flag !== undefined && flag.text !== "") {
     if (isKnown(flag))
-      notes.add("secret-on-argv", "--hf-token", "visible to every user of the machine in the process list; change it");
+      notes.add(
+        "secret-on-argv",
+        "--hf-token",
+        "visible to every user of the machine in the process list; change it",
+      );
     else tellSecret("--hf-token", flag, inputPath, notes);
     return true;
   }

@@ -18,7 +18,8 @@ export function hostPathOf(word: GivenWord, inputPath: string, launch: Launch, n
     return { path: null };
   }
   const path = plainPath(word.text);
-  if (launch.container !== null) return inContainer(withText(word, path), inputPath, launch.container.mounts, notes);
+  if (launch.container !== null)
+    return inContainer(withText(word, path), inputPath, launch.container.mounts, notes);
   tellRelative(path, inputPath, notes);
   return { path };
 }
@@ -33,7 +34,8 @@ export function isRelative(path: string): boolean {
 }
 
 function tellRelative(path: string, inputPath: string, notes: Notes): void {
-  if (isRelative(path)) notes.add("relative-path", inputPath, "was relative to the folder the command ran in");
+  if (isRelative(path))
+    notes.add("relative-path", inputPath, "was relative to the folder the command ran in");
 }
 
 function inContainer(word: GivenWord, inputPath: string, mounts: readonly Mount[], notes: Notes): HostPath {

@@ -50,7 +50,9 @@ function literal(value: JsonValue, path: InputPath, indent: number): string {
   const isList = isJsonList(value);
   const pieces = isList
     ? value.map((each, index) => literal(each, [...path, index], indent + 2))
-    : Object.entries(value).map(([key, each]) => `${memberName(key)}: ${literal(each, [...path, key], indent + 2)}`);
+    : Object.entries(value).map(
+        ([key, each]) => `${memberName(key)}: ${literal(each, [...path, key], indent + 2)}`,
+      );
   const [open, close] = isList ? ["[", "]"] : ["{ ", " }"];
   const inline = pieces.length === 0 ? (isList ? "[]" : "{}") : `${open}${pieces.join(", ")}${close}`;
   const name = String(path.at(-1));

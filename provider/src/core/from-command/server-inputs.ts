@@ -20,7 +20,17 @@ export interface ServerInputs {
 
 /** Flags that are inputs outside `engine` and `extraArgs`. */
 const OTHERS: ReadonlySet<string> = new Set([
-  ...["model", "revision", "host", "port", "api-key", "hf-token", "download-dir", "kv-cache-dtype", "device-ids"],
+  ...[
+    "model",
+    "revision",
+    "host",
+    "port",
+    "api-key",
+    "hf-token",
+    "download-dir",
+    "kv-cache-dtype",
+    "device-ids",
+  ],
 ]);
 
 /** One of these, and there is more than one machine. */
@@ -42,7 +52,11 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
   }
   const named = modelWord(positionals, flags, notes);
   const environment = environmentInputs(launch, notes);
-  const placed = engineInputs(flags.filter((each) => !OTHERS.has(each.flag)), launch.version, notes);
+  const placed = engineInputs(
+    flags.filter((each) => !OTHERS.has(each.flag)),
+    launch.version,
+    notes,
+  );
   const { values: engine, secrets: engineSecrets } = hideSecrets(
     withPaths(placed.engine, "engine", launch, notes),
     "engine",
@@ -58,7 +72,8 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
   const backend = environment.attentionBackend;
   const apiKey = apiKeyOf(others, launch, notes);
   const { listen, isOpen } = listenInputs(others, launch, notes);
-  if (isOpen && !apiKey) notes.add("open-without-key", "listen.address", "needs apiKey or allowUnauthenticated");
+  if (isOpen && !apiKey)
+    notes.add("open-without-key", "listen.address", "needs apiKey or allowUnauthenticated");
   tellRest(engine, extraArgs, notes);
   const inputs = {
     model: model.model,
@@ -69,7 +84,11 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
       ...(backend === null || "attentionBackend" in engine ? {} : { attentionBackend: backend }),
     },
     extraArgs,
-    environment: { ...environment.environment, ...model.environment, ...downloadFolder(others, launch, notes) },
+    environment: {
+      ...environment.environment,
+      ...model.environment,
+      ...downloadFolder(others, launch, notes),
+    },
     ...(Object.keys(placed.configOverrides).length === 0 ? {} : { configOverrides: placed.configOverrides }),
     ...gpus(others, launch, notes),
     ...(Object.keys(listen).length === 0 ? {} : { listen }),
@@ -87,9 +106,15 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
 }
 
 function refuseMultiNode(flags: readonly WrittenFlag[]): void {
-  const several = [...new Set(flags.filter(({ flag }) => MULTI_NODE.has(flag)).map(({ flag }) => `--${flag}`))];
+  const several = [
+    ...new Set(flags.filter(({ flag }) => MULTI_NODE.has(flag)).map(({ flag }) => `--${flag}`)),
+  ];
   if (several.length > 0)
-    throw new Rejected("multi-node", several.join(" "), "servers over several machines are not supported yet");
+    throw new Rejected(
+      "multi-node",
+      several.join(" "),
+      "servers over several machines are not supported yet",
+    );
 }
 
 function modelWord(
@@ -123,7 +148,13 @@ function withPaths(values: JsonObject, place: string, launch: Launch, notes: Not
   );
 }
 
-function pathIn(value: JsonValue, path: string, name: string, launch: Launch, notes: Notes): JsonValue | null {
+function pathIn(
+  value: JsonValue,
+  path: string,
+  name: string,
+  launch: Launch,
+  notes: Notes,
+): JsonValue | null {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((each) => pathIn(each, path, name, launch, notes));
     return items.filter((each) => each !== null);
@@ -177,7 +208,8 @@ function apiKeyOf(others: ReadonlyMap<string, WrittenFlag>, launch: Launch, note
         "--api-key",
         "visible to every user of the machine in the process list; moved to apiKey, change it",
       );
-    else if (isName(unknown)) notes.add("secret-from-variable", unknown, "its value must be set as a Pulumi secret");
+    else if (isName(unknown))
+      notes.add("secret-from-variable", unknown, "its value must be set as a Pulumi secret");
     else notes.add("needs-value", "apiKey", word.text);
     return true;
   }
@@ -200,8 +232,7 @@ function gpus(others: ReadonlyMap<string, WrittenFlag>, launch: Launch, notes: N
   const byFlag = others.get("device-ids")?.values;
   const given = launch.container?.gpus ?? null;
   if (byFlag !== undefined && byFlag.length > 0) {
-    if (byFlag.every((word) => isKnown(word)))
-      return { gpus: byFlag.flatMap(({ text }) => gpuIds(text)) };
+    if (byFlag.every((word) => isKnown(word))) return { gpus: byFlag.flatMap(({ text }) => gpuIds(text)) };
     notes.add("needs-value", "gpus", byFlag.map(({ text }) => text).join(" "));
     return {};
   }
@@ -227,13 +258,26 @@ function vllm(launch: Launch, notes: Notes): JsonObject {
   if (launch.version !== null) return { vllm: { version: launch.version } };
   const { executable } = launch;
   if (executable === null || launch.container !== null) return {};
-  const { path } = hostPathOf({ ...executable, text: plainPath(executable.text) }, "vllm.executable", launch, notes);
+  const { path } = hostPathOf(
+    { ...executable, text: plainPath(executable.text) },
+    "vllm.executable",
+    launch,
+    notes,
+  );
   return path === null ? {} : { vllm: { executable: path } };
 }
 
 function tellRest(engine: JsonObject, extraArgs: JsonObject, notes: Notes): void {
   if (engine["distributedExecutorBackend"] === "ray")
-    notes.add("ray", "engine.distributedExecutorBackend", "Ray must already run; its workers are outside the unit");
+    notes.add(
+      "ray",
+      "engine.distributedExecutorBackend",
+      "Ray must already run; its workers are outside the unit",
+    );
   if ("ssl-certfile" in extraArgs || "ssl-keyfile" in extraArgs)
-    notes.add("tls", "extraArgs.ssl-certfile", "HTTPS of vLLM itself is not supported yet; put a proxy in front");
+    notes.add(
+      "tls",
+      "extraArgs.ssl-certfile",
+      "HTTPS of vLLM itself is not supported yet; put a proxy in front",
+    );
 }

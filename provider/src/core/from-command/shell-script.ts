@@ -27,7 +27,12 @@ export interface ShellScript {
 type Parser = typeof Bash.parse;
 
 /** Reads a script as bash would, without running any of it. Fails with Rejected broken-text. */
-export function readScript(source: string, parse: Parser, notes: Notes, given: Variables = new Map()): ShellScript {
+export function readScript(
+  source: string,
+  parse: Parser,
+  notes: Notes,
+  given: Variables = new Map(),
+): ShellScript {
   const script = parse(source);
   const [error] = script.errors ?? [];
   if (error !== undefined) throw new Rejected("broken-text", placeIn(source, error.pos), error.message);
@@ -165,7 +170,9 @@ class ScriptReader {
   }
 
   #declare(node: Bash.Command, name: string, way: Way): void {
-    const flags = node.args.flatMap((arg) => (arg.type === "Word" && /^-\w+$/.test(arg.value) ? [arg.value] : []));
+    const flags = node.args.flatMap((arg) =>
+      arg.type === "Word" && /^-\w+$/.test(arg.value) ? [arg.value] : [],
+    );
     const isExport = name === "export" || flags.some((flag) => flag.includes("x"));
     for (const arg of node.args) {
       if (arg.type === "Assignment") this.#assign(arg, way, isExport);
@@ -190,7 +197,10 @@ class ScriptReader {
     const last = before.words.at(-1);
     // `\ ` is a blank that was escaped: something stands behind the backslash.
     const isBlank = last?.text.trim() === "" && last.typed.startsWith("\\");
-    this.commands.push({ ...before, words: [...(isBlank ? before.words.slice(0, -1) : before.words), ...added] });
+    this.commands.push({
+      ...before,
+      words: [...(isBlank ? before.words.slice(0, -1) : before.words), ...added],
+    });
     const lineBefore = this.#source.slice(0, node.pos).trimEnd().split("\n").at(-1) ?? "";
     if (/\\[ \t]+#/.test(lineBefore))
       this.#notes.add(
@@ -236,7 +246,9 @@ class ScriptReader {
     const target = node.redirects.find(
       (each) => each.type === "Redirect" && (each.operator === ">" || each.operator === ">|"),
     );
-    const isTee = baseName(node.name?.value ?? "") === "tee" || node.args.some((arg) => arg.type === "Word" && arg.value === "tee");
+    const isTee =
+      baseName(node.name?.value ?? "") === "tee" ||
+      node.args.some((arg) => arg.type === "Word" && arg.value === "tee");
     const named =
       target?.type === "Redirect" && target.target !== undefined
         ? target.target

@@ -148,7 +148,10 @@ function unknownText({ text, parameter }: ParameterExpansionPart): GivenWord {
 // `${x##*/}` and the like: the shortest (one sign) or longest (two) match of the pattern, at the beginning or the end.
 function withoutEnd(text: string, pattern: string, operator: "#" | "##" | "%" | "%%"): string {
   const any = operator.length === 2 ? "[^]*" : "[^]*?";
-  const glob = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("?", "[^]").replaceAll("*", any);
+  const glob = pattern
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("?", "[^]")
+    .replaceAll("*", any);
   if (operator.startsWith("#")) return text.replace(new RegExp(`^${glob}`), "");
   const found = new RegExp(operator === "%" ? `^([^]*)${glob}$` : `^([^]*?)${glob}$`).exec(text);
   return found?.[1] ?? text;

@@ -7,7 +7,11 @@ export type TextForm = "shell" | "unit" | "compose";
 export function formOf(text: string): TextForm {
   if (/^\s*\[(?:Service|Unit)\]\s*$/m.test(text) && !/<<-?\s*['"]?\w/.test(text)) return "unit";
   if (/^\s*apiVersion:/m.test(text) && /^\s*kind:/m.test(text))
-    throw new Rejected("not-supported", "kubernetes", "manifests are not read; paste the command of the container");
+    throw new Rejected(
+      "not-supported",
+      "kubernetes",
+      "manifests are not read; paste the command of the container",
+    );
   const isYaml = !/<<-?\s*['"]?\w/.test(text) && /^\s*image:\s*\S/m.test(text);
   if (isYaml || (/^services:\s*$/m.test(text) && !/<<-?\s*['"]?\w/.test(text))) return "compose";
   return "shell";

@@ -15,7 +15,8 @@ const INVISIBLE = /[\u00A0\u2007\u202F\u3000]/g;
 const NOTHING = /[\u200B-\u200D\u2060\uFEFF]/g;
 
 /** In front of a command that was copied from a terminal: `$ `, `user@host:~# `, `(venv) user@host:~$ `. */
-const PROMPT = /^[ \t]*(?:\([\w .-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?::[^\s#$]*)?[#$]|\[[\w.-]+@[^\]\n]*\][#$]|[$%])[ \t]+(?=\S)/gm;
+const PROMPT =
+  /^[ \t]*(?:\([\w .-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+(?::[^\s#$]*)?[#$]|\[[\w.-]+@[^\]\n]*\][#$]|[$%])[ \t]+(?=\S)/gm;
 
 /** The same text without what came into it by copying. What could have meant something is told. */
 export function tidyShell(text: string, notes: Notes): string {

@@ -6,7 +6,14 @@ import type { Launch } from "./launch";
 /** Keys that say something about the process itself; the others are told as systemd's own. */
 const READ: ReadonlySet<string> = new Set(["ExecStart", "Environment", "EnvironmentFile", "User"]);
 /** Nothing that a resource would do otherwise. */
-const SILENT: ReadonlySet<string> = new Set(["Description", "Documentation", "After", "Wants", "Type", "WorkingDirectory"]);
+const SILENT: ReadonlySet<string> = new Set([
+  "Description",
+  "Documentation",
+  "After",
+  "Wants",
+  "Type",
+  "WorkingDirectory",
+]);
 
 interface Setting {
   readonly key: string;
@@ -41,9 +48,7 @@ export function launchesInUnit(text: string, context: FindContext): readonly Lau
 }
 
 function settingsOf(text: string): readonly Setting[] {
-  const joined = text
-    .replace(/^[ \t]*[#;].*\n/gm, "")
-    .replace(/[ \t]*\\[ \t]*\n/g, " ");
+  const joined = text.replace(/^[ \t]*[#;].*\n/gm, "").replace(/[ \t]*\\[ \t]*\n/g, " ");
   return joined.split("\n").flatMap((line) => {
     const [, key, value] = /^\s*([A-Za-z][\w-]*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     return key === undefined || value === undefined ? [] : [{ key, value }];
@@ -63,7 +68,9 @@ function wordsOf(text: string, environment: ReadonlyMap<string, GivenWord>): rea
     pieces = null;
   };
   const pattern = /\\(.)|%(.)|\$\{(\w+)\}|\$(\w+)|(\$\$)|(["'])|(\s+)|([^])/gu;
-  for (const [whole, escaped, specifier, braced, bare, dollars, mark, blank, sign = ""] of text.matchAll(pattern)) {
+  for (const [whole, escaped, specifier, braced, bare, dollars, mark, blank, sign = ""] of text.matchAll(
+    pattern,
+  )) {
     if (escaped !== undefined) add(plainWord(ESCAPES.get(escaped) ?? escaped));
     else if (specifier !== undefined) add(specified(specifier));
     else if (braced !== undefined) add(environment.get(braced) ?? unknownWord(braced));

@@ -71,7 +71,8 @@ export function vllmCall(words: readonly GivenWord[]): VllmCall | null {
   const at = words.findIndex(({ text }, index) => index > 0 && !/^-[uOBIsSE]+$/.test(text));
   const module = words[at]?.text === "-m" ? words[at + 1]?.text : undefined;
   const isScript = /\/vllm\/entrypoints\/openai\/api_server\.py$/.test(words[at]?.text ?? "");
-  const isMain = (module === "vllm" || module === "vllm.entrypoints.cli.main") && words[at + 2]?.text === "serve";
+  const isMain =
+    (module === "vllm" || module === "vllm.entrypoints.cli.main") && words[at + 2]?.text === "serve";
   if (!isScript && !isMain && !(module !== undefined && API_SERVER.test(module))) return null;
   const folder = first.text.slice(0, first.text.length - name.length);
   return {

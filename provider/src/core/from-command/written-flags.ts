@@ -106,8 +106,7 @@ function nameOf(written: string, notes: Notes): Named {
     return { flag: canonical(long), row: known, isRemoved: false, ...rest };
   }
   const removed = REMOVED_FLAGS.find(({ flag }) => flag === long);
-  if (removed !== undefined)
-    return { flag: long, row: { kind: removed.kind }, isRemoved: true, ...rest };
+  if (removed !== undefined) return { flag: long, row: { kind: removed.kind }, isRemoved: true, ...rest };
   const full = head.startsWith("--") ? abbreviated(long) : null;
   if (full === null) return { flag: long, row: null, isRemoved: false, ...rest };
   notes.add("abbreviated-flag", head, `written out as --${full}`);
@@ -130,7 +129,9 @@ function canonical(flag: string): string {
 
 /** The only flag that begins so; null: none or several. Source: argparse, allow_abbrev. */
 function abbreviated(beginning: string): string | null {
-  const names = [...NEWEST_FLAGS].flatMap(([name, row]) => (row.kind === "bool" ? [name, `no-${name}`] : [name]));
+  const names = [...NEWEST_FLAGS].flatMap(([name, row]) =>
+    row.kind === "bool" ? [name, `no-${name}`] : [name],
+  );
   const found = new Set(names.filter((name) => name.startsWith(beginning)).map((name) => canonical(name)));
   const [only = null] = found;
   return found.size === 1 ? only : null;

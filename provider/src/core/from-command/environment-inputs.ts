@@ -21,7 +21,8 @@ const OTHERS =
 const OWNED = /^(?:TMPDIR|VLLM_RPC_BASE_PATH|SPT_NOENV|PULUMI_VLLM_SERVER|VLLM_ENGINE_READY_TIMEOUT_S)$/;
 /** Source: variables of ROCm, Ascend and vLLM's own CPU build. */
 const OTHER_ACCELERATOR = /^(?:HIP_|ROCR_|HSA_|ASCEND_|HCCL_|VLLM_ROCM_|VLLM_CPU_)/;
-const SECRET_NAME = /(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD)S?(?:_|$)/i;
+/** Words of a name: TOKENIZERS_PARALLELISM and TIKTOKEN_ENCODINGS_BASE speak of no secret. */
+const SECRET_NAME = /(?:^|_)(?:TOKEN|(?:API|ACCESS|PRIVATE)?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?(?:_|$)/i;
 /** Folders that the programs themselves look for ~ in. */
 const FOLDERS: ReadonlySet<string> = new Set(["HF_HOME", "HF_HUB_CACHE"]);
 
@@ -99,7 +100,7 @@ export function tellSecret(name: string, word: GivenWord, inputPath: string, not
     );
   else if (isName(unknown))
     notes.add("secret-from-variable", unknown, "its value must be set as a Pulumi secret");
-  else notes.add("needs-value", inputPath, word.text);
+  else notes.add("needs-value", inputPath, "a secret that a command gave");
 }
 
 function tellUse(name: string, word: GivenWord, notes: Notes): void {

@@ -1,4 +1,5 @@
 import type { parse } from "unbash" with { "resolution-mode": "import" };
+import { NEWEST_FLAGS } from "../vllm-flags-table";
 import { containerRun } from "./container-run";
 import { assignmentIn, type GivenWord, withText } from "./given-word";
 import { imageVersion, isVllmImage } from "./image-version";
@@ -104,9 +105,16 @@ export function containerWords(
   if (whole !== null) return whole;
   const [first] = words;
   const isOther = first !== undefined && /^(?:\/\S*\/)?(?:bash|sh|python3?|sleep|vllm|pip)$/.test(first.text);
-  if (run.hasEntrypoint || isOther || !isVllmImage(run.image)) return null;
+  if (run.hasEntrypoint || isOther || !(isVllmImage(run.image) || areVllmWords(words))) return null;
   const behind = first?.text === "serve" ? words.slice(1) : words;
   return { words: behind, environment: run.environment, container: null, executable: null, version: null };
+}
+
+/** An image under any name: what stands behind it are flags of vLLM. */
+function areVllmWords(words: readonly GivenWord[]): boolean {
+  const flags = words.filter(({ text }) => text.startsWith("--"));
+  const known = flags.filter(({ text }) => NEWEST_FLAGS.has(text.slice(2).replace(/[=.].*$/s, "").replaceAll("_", "-")));
+  return known.length >= 2 && known.length * 2 > flags.length;
 }
 
 /** A command outside any shell: of systemd, of a container. */

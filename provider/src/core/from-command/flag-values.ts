@@ -71,7 +71,7 @@ function jsonOf(flag: string, word: GivenWord, mayBeText: boolean, notes: Notes)
     return typed;
   }
   if (mayBeText) return word.text;
-  throw new Rejected("bad-json", `--${flag}`, `${word.text} is no JSON`);
+  throw new Rejected("bad-json", `--${flag}`, "neither JSON nor a literal of Python");
 }
 
 /** `image=4,video=0`. */

@@ -3,6 +3,7 @@ import { tellRefused } from "./check-inputs";
 import { withConfigFile } from "./config-file";
 import { launchesInCompose } from "./compose";
 import { type FindContext, type FoundLaunch, launchesIn } from "./find-launch";
+import type { Launch } from "./launch";
 import { type Note, Notes, Rejected } from "./note";
 import { serverInputs } from "./server-inputs";
 import { formOf } from "./text-form";
@@ -29,25 +30,26 @@ export interface Conversion {
  * file is looked at. Fails with Rejected where the text is broken, or is no single server.
  */
 export async function fromCommand(text: string): Promise<Conversion> {
-  const { parse } = await import("unbash");
   const notes = new Notes();
+  const launch = await launchIn(text, notes);
+  const { inputs, secrets } = serverInputs(launch, notes);
+  tellRefused(inputs, launch.version, notes);
+  return { inputs, secrets, notes: notes.all() };
+}
+
+/** The one server that a text starts. Fails with Rejected. */
+export async function launchIn(text: string, notes: Notes): Promise<Launch> {
+  const { parse } = await import("unbash");
   const context: FindContext = { parse, notes, files: new Map() };
   const found = foundIn(text, context);
   const [first] = found;
   if (first === undefined)
-    throw new Rejected(
-      "no-server",
-      "",
-      "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM",
-    );
+    throw new Rejected("no-server", "", "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM");
   const isCounted = found.every(({ times }) => times !== null);
   const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
   if (count > 1 || !isCounted)
     throw new Rejected("several-servers", isCounted ? String(count) : "", "paste one of them at a time");
-  const launch = withConfigFile(first.launch, context);
-  const { inputs, secrets } = serverInputs(launch, notes);
-  tellRefused(inputs, launch.version, notes);
-  return { inputs, secrets, notes: notes.all() };
+  return withConfigFile(first.launch, context);
 }
 
 function foundIn(text: string, context: FindContext): readonly FoundLaunch[] {

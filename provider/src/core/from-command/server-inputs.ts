@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../json";
 import { gpuIds } from "./container-run";
 import { engineInputs } from "./engine-inputs";
 import { environmentInputs, SECRET, tellSecret } from "./environment-inputs";
-import { type GivenWord, isKnown, isName, plainWord } from "./given-word";
+import { type GivenWord, isKnown, plainWord } from "./given-word";
 import type { Launch } from "./launch";
 import { hideSecrets } from "./hidden-secrets";
 import { listenInputs } from "./listen-inputs";
@@ -201,16 +201,13 @@ function apiKeyOf(others: ReadonlyMap<string, WrittenFlag>, launch: Launch, note
   if (words.length > 1)
     notes.add("several-keys", "--api-key", "the resource has one key; the first of them is asked for");
   if (word !== undefined && word.text !== "") {
-    const [unknown] = word.unknown;
-    if (unknown === undefined)
+    if (isKnown(word))
       notes.add(
         "api-key-on-argv",
         "--api-key",
         "visible to every user of the machine in the process list; moved to apiKey, change it",
       );
-    else if (isName(unknown))
-      notes.add("secret-from-variable", unknown, "its value must be set as a Pulumi secret");
-    else notes.add("needs-value", "apiKey", word.text);
+    else tellSecret("--api-key", word, "apiKey", notes);
     return true;
   }
   const variable = launch.environment.get("VLLM_API_KEY");

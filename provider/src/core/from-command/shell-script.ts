@@ -1,6 +1,7 @@
 import type * as Bash from "unbash" with { "resolution-mode": "import" };
 import { baseName, type GivenWord, isKnown, plainWord, unknownWord } from "./given-word";
 import { Notes, Rejected } from "./note";
+import { tellConda } from "./vllm-call";
 import { expandedValue, expandedWords, type ShellValue, type Variables } from "./shell-values";
 
 /** A command of a script with its words as the shell would give them. */
@@ -36,7 +37,7 @@ export function readScript(
   const script = parse(source);
   const [error] = script.errors ?? [];
   if (error !== undefined) throw new Rejected("broken-text", placeIn(source, error.pos), error.message);
-  const reader = new ScriptReader(source, notes, given);
+  const reader = new ScriptReader(notes, given);
   reader.readAll(script.commands, { isCertain: true, times: 1 });
   return { commands: reader.commands, files: reader.files };
 }
@@ -55,14 +56,14 @@ interface Way {
 class ScriptReader {
   readonly commands: ShellCommand[] = [];
   readonly files = new Map<string, string>();
-  readonly #source: string;
+  /** Why lines are not joined. */
+  #isTold = false;
   readonly #notes: Notes;
   readonly #variables: Map<string, ShellValue>;
   readonly #exported = new Set<string>();
   #activated: GivenWord | null = null;
 
-  constructor(source: string, notes: Notes, given: Variables) {
-    this.#source = source;
+  constructor(notes: Notes, given: Variables) {
     this.#notes = notes;
     this.#variables = new Map(given);
   }
@@ -149,6 +150,8 @@ class ScriptReader {
       this.#declare(node, name, way);
     } else if (name === "source" || name === ".") {
       this.#source_(node);
+    } else if (/^(?:conda|mamba|micromamba)$/.test(name) && this.#words(node.args)[0]?.text === "activate") {
+      tellConda(this.#words(node.args)[1]?.text ?? "base", this.#notes);
     } else if (name.startsWith("-")) {
       this.#continue(node);
     } else {
@@ -163,9 +166,7 @@ class ScriptReader {
       value.type === "ArrayValue"
         ? value.elements.flatMap((word) => expandedWords(word, this.#variables))
         : expandedValue(value, this.#variables);
-    // What is set only under a condition may have any value.
-    if (!isCertain) this.#variables.set(name, unknownWord(name));
-    else this.#variables.set(name, append === true ? appended(before, read) : read);
+    this.#variables.set(name, valueAfter(before, read, { name, isAppended: append === true, isCertain }));
     if (isExport) this.#exported.add(name);
   }
 
@@ -186,29 +187,17 @@ class ScriptReader {
     if (file === undefined) return;
     const [, folder] = /^(.*)\/bin\/activate$/.exec(file.text) ?? [];
     if (folder !== undefined) this.#activated = { ...file, text: folder };
-    else this.#notes.add("needs-file", "source", `${file.text}: what it sets is not known`);
+    else if (!/\/conda\.sh$|\.(?:bashrc|profile)$/.test(file.text))
+      this.#notes.add("needs-file", "source", `${file.text}: what it sets is not known`);
   }
 
   /** A line that begins with an option belongs to the command of the line before it: a backslash is missing there. */
   #continue(node: Bash.Command): void {
     const before = this.commands.pop();
     if (before === undefined || node.name === undefined) return;
-    const added = [node.name, ...node.args].flatMap((arg) => this.#words([arg]));
-    const last = before.words.at(-1);
-    // `\ ` is a blank that was escaped: something stands behind the backslash.
-    const isBlank = last?.text.trim() === "" && last.typed.startsWith("\\");
-    this.commands.push({
-      ...before,
-      words: [...(isBlank ? before.words.slice(0, -1) : before.words), ...added],
-    });
-    const lineBefore = this.#source.slice(0, node.pos).trimEnd().split("\n").at(-1) ?? "";
-    if (/\\[ \t]+#/.test(lineBefore))
-      this.#notes.add(
-        "comment-in-continuation",
-        "text",
-        "a comment behind a backslash ends the command for a real shell; read as intended",
-      );
-    else
+    const words = [...before.words, ...this.#words([node.name, ...node.args])];
+    this.commands.push({ ...before, words });
+    if (!this.#isTold)
       this.#notes.add(
         "missing-backslash",
         "text",
@@ -231,12 +220,28 @@ class ScriptReader {
   }
 
   #words(args: readonly Bash.CommandArgument[]): readonly GivenWord[] {
-    return args.flatMap((arg) => {
+    return this.#whole(args).flatMap((arg) => {
       if (arg.type === "Word") return expandedWords(arg, this.#variables);
       if (arg.value.type === "ArrayValue") return [plainWord(arg.text)];
       const value = expandedValue(arg.value, this.#variables);
       return [{ ...value, text: `${arg.name}=${value.text}`, typed: arg.text }];
     });
+  }
+
+  /** Without what stands behind a backslash that should have ended its line: a blank, or a comment. */
+  #whole(args: readonly Bash.CommandArgument[]): readonly Bash.CommandArgument[] {
+    const at = args.findIndex(({ text }) => /^\\[ \t]/.test(text));
+    const broken = args[at];
+    if (broken === undefined) return args;
+    if (broken.text.includes("#")) {
+      this.#isTold = true;
+      this.#notes.add(
+        "comment-in-continuation",
+        "text",
+        "a comment behind a backslash ends the command for a real shell; read as intended",
+      );
+    }
+    return args.slice(0, at);
   }
 
   /** `cat > file << EOF`, `tee file << EOF`. */
@@ -262,6 +267,23 @@ class ScriptReader {
         : expandedValue({ ...here.body, type: "Word", value: here.body.text }, this.#variables).text;
     this.files.set(expandedValue(named, this.#variables).text, body);
   }
+}
+
+/** What is set only under a condition may have any value; what is added to it may be there or not. */
+function valueAfter(
+  before: ShellValue | undefined,
+  read: ShellValue,
+  { name, isAppended, isCertain }: { readonly name: string; readonly isAppended: boolean; readonly isCertain: boolean },
+): ShellValue {
+  if (isCertain) return isAppended ? appended(before, read) : read;
+  if (!isAppended || before === undefined) return unknownWord(name);
+  return "length" in before ? [...before, unknownWord(name)] : appended(before, plainOrUnknown(name));
+}
+
+/** A word of its own where the variable is split. */
+function plainOrUnknown(name: string): GivenWord {
+  const word = unknownWord(name);
+  return { ...word, text: ` ${word.text}` };
 }
 
 function appended(before: ShellValue | undefined, added: ShellValue): ShellValue {

@@ -1,4 +1,4 @@
-import { assignmentIn, baseName, type GivenWord, plainWord, withText } from "./given-word";
+import { assignmentIn, baseName, type GivenWord, withText } from "./given-word";
 import type { Notes } from "./note";
 
 /** What starts vLLM among the words of a command. */
@@ -126,13 +126,20 @@ export function startIn<Found>(
 
 /** A whole command line in one word, as `bash -c` and tmux take it. */
 function isScript({ text }: GivenWord): boolean {
-  return /\s/.test(text) && /\bvllm\b/.test(text) && !/^[A-Za-z_]\w*=/.test(text);
+  if (!/\s/.test(text)) return false;
+  // A variable's value can have vllm and blanks in it too.
+  return /^[A-Za-z_]\w*=/.test(text) ? /\svllm\s+serve\s/.test(text) : /\bvllm\b/.test(text);
 }
 
 function addAssignment(environment: Map<string, GivenWord>, word: GivenWord): void {
   // `-E NAME=value` and `--setenv=NAME=value` of systemd-run among them.
   const assignment = assignmentIn(withText(word, word.text.replace(/^(?:--setenv=|-E)/, "")));
   if (assignment !== null) environment.set(assignment.name, assignment.value);
+}
+
+/** Where its folder is, only the host's conda knows. */
+export function tellConda(environment: string, notes: Notes): void {
+  notes.add("needs-value", "vllm.executable", `bin/vllm of the conda environment ${environment}`);
 }
 
 function tellWrapper(notes: Notes, name: string, wrapper: Wrapper, words: readonly GivenWord[]): void {
@@ -145,7 +152,6 @@ function tellWrapper(notes: Notes, name: string, wrapper: Wrapper, words: readon
     );
   if (wrapper === "conda") {
     const at = words.findIndex(({ text }) => /^(?:-n|--name|-p|--prefix)$/.test(text));
-    const environment = words[at + 1] ?? plainWord("its environment");
-    notes.add("needs-value", "vllm.executable", `bin/vllm of the environment ${environment.text}`);
+    tellConda(words[at + 1]?.text ?? "of conda", notes);
   }
 }

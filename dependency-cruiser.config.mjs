@@ -1,5 +1,5 @@
 /** Who may import what. The picture is in ARCHITECTURE.md. */
-const pureLibraries = ["zod", "jsonc-parser", "yaml"];
+const pureLibraries = ["zod", "jsonc-parser", "yaml", "unbash"];
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 export default {

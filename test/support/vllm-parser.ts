@@ -21,10 +21,28 @@ const valuesSchema = z.record(z.string(), z.unknown());
 const answersSchema = z.object({
   defaults: valuesSchema,
   answers: z.array(z.object({ error: z.string().nullable(), values: valuesSchema })),
+  shortNames: z.record(z.string(), z.string()),
+  speculativeMembers: z.array(z.string()),
 });
+
+/** What the parser says of itself. */
+export interface ParserNames {
+  /** `-tp` -> `tensor-parallel-size`. */
+  readonly shortNames: Readonly<Record<string, string>>;
+  readonly speculativeMembers: readonly string[];
+}
 
 /** Asks the real parser all cases in one process (about 15 s, whatever their number). */
 export function askParser(cases: readonly ParserCase[]): readonly ParserAnswer[] {
-  const said = answersSchema.parse(runDriver("parser_driver.py", cases));
-  return said.answers.map(({ error, values }) => ({ error, values: { ...said.defaults, ...values } }));
+  return askParserWithNames(cases).answers;
+}
+
+export function askParserWithNames(
+  cases: readonly ParserCase[],
+): ParserNames & { readonly answers: readonly ParserAnswer[] } {
+  const { answers, defaults, ...names } = answersSchema.parse(runDriver("parser_driver.py", cases));
+  return {
+    ...names,
+    answers: answers.map(({ error, values }) => ({ error, values: { ...defaults, ...values } })),
+  };
 }

@@ -2,12 +2,14 @@
 
 usage: python parser_driver.py CASES.json ANSWERS.json
 A case is {"yaml": text | null, "words": [argv words behind `serve`]}; "{file}" in a word stands for the path of the YAML file.
-ANSWERS.json is {"defaults": values without any option, "answers": [{"error": text | null, "values": those that differ}]}.
+ANSWERS.json is {"defaults": values without any option, "answers": [{"error": text | null, "values": those that differ}],
+"shortNames": {option with one dash: first long name without dashes}, "speculativeMembers": those of SpeculativeConfig}.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import sys
@@ -45,6 +47,22 @@ def parse(parser: Any, words: list[str]) -> tuple[dict[str, Any], str | None]:
     return {name: plain(value) for name, value in vars(namespace).items()}, None
 
 
+def short_names(parser: Any) -> dict[str, str]:
+    serve = parser._subparsers._group_actions[0].choices["serve"]
+    found = {}
+    for action in serve._actions:
+        long = [name for name in action.option_strings if name.startswith("--")]
+        short = [name for name in action.option_strings if not name.startswith("--")]
+        found.update({name: long[0].lstrip("-") for name in short if long})
+    return found
+
+
+def speculative_members() -> list[str]:
+    from vllm.config import SpeculativeConfig
+
+    return sorted(field.name for field in dataclasses.fields(SpeculativeConfig) if field.init)
+
+
 def main() -> None:
     cases = json.loads(Path(sys.argv[1]).read_text())
     parser = build_parser()
@@ -61,7 +79,13 @@ def main() -> None:
             }
             changed.pop("config", None)
             answers.append({"error": error, "values": changed})
-    Path(sys.argv[2]).write_text(json.dumps({"defaults": nothing, "answers": answers}))
+    said = {
+        "defaults": nothing,
+        "answers": answers,
+        "shortNames": short_names(parser),
+        "speculativeMembers": speculative_members(),
+    }
+    Path(sys.argv[2]).write_text(json.dumps(said))
 
 
 if __name__ == "__main__":

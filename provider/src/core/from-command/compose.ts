@@ -2,7 +2,7 @@ import { parseDocument } from "yaml";
 import { gpuIds, mountIn, portIn, variable } from "./container-run";
 import { containerWords, type FindContext } from "./find-launch";
 import { type GivenWord, isName, joinedWords, plainWord, unknownWord } from "./given-word";
-import { imageVersion, isVllmImage } from "./image-version";
+import { imageVersion } from "./image-version";
 import { isRecord } from "../input-json";
 import type { Container, Launch, Mount, PortMapping } from "./launch";
 import { Rejected } from "./note";
@@ -64,11 +64,6 @@ function launchOfService(service: Members, context: FindContext): Launch | null 
   if (dropped.length > 0) notes.add("container-only", "docker", dropped.join(" "));
   const named = image.text === "" ? plainWord("an image that is built here") : image;
   return { ...inner, container: containerOf(service), version: imageVersion(named, notes) };
-}
-
-/** Whether a service is one of vLLM: for telling a compose file from other YAML. */
-export function isVllmService(service: Members): boolean {
-  return isVllmImage(plainWord(textOf(service["image"])));
 }
 
 function containerOf(service: Members): Container {

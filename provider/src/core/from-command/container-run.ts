@@ -62,7 +62,7 @@ export function containerRun(
   for (; at < words.length; at += 1) {
     const word = words[at];
     if (word === undefined || !word.text.startsWith("-") || word.text === "--") break;
-    const [written = "", inline] = split(word);
+    const [written, inline] = split(word);
     const name = SHORT_NAMES.get(written) ?? written;
     if (SWITCHES.has(name) || /^-[ditPq]+$/.test(name)) {
       dropped.push(name);

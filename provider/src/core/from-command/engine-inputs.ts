@@ -1,5 +1,5 @@
 import { engineNameOf, ENGINE_FLAGS } from "../engine-flags";
-import { isMembers } from "../input-json";
+import { isJsonList, isMembers } from "../input-json";
 import type { JsonObject, JsonValue } from "../json";
 import { REMOVED_FLAGS } from "../vllm-flags-removed";
 import { valueOf } from "./flag-values";
@@ -123,8 +123,7 @@ function textsOf(words: readonly GivenWord[]): string {
 
 /** Objects are merged and lists joined, at any depth. */
 function merged(before: JsonValue | undefined, value: JsonValue): JsonValue {
-  if (Array.isArray(before) && Array.isArray(value))
-    return [...(before as JsonValue[]), ...(value as JsonValue[])];
+  if (before !== undefined && isJsonList(before) && isJsonList(value)) return [...before, ...value];
   if (!isMembers(before) || !isMembers(value)) return value;
   const out: Record<string, JsonValue> = { ...before };
   for (const [key, each] of Object.entries(value)) out[key] = merged(out[key], each);

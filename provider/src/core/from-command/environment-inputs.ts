@@ -22,14 +22,10 @@ const OWNED = /^(?:TMPDIR|VLLM_RPC_BASE_PATH|SPT_NOENV|PULUMI_VLLM_SERVER|VLLM_E
 /** Source: variables of ROCm, Ascend and vLLM's own CPU build. */
 const OTHER_ACCELERATOR = /^(?:HIP_|ROCR_|HSA_|ASCEND_|HCCL_|VLLM_ROCM_|VLLM_CPU_)/;
 /** Words of a name: TOKENIZERS_PARALLELISM and TIKTOKEN_ENCODINGS_BASE speak of no secret. */
-const SECRET_NAME = /(?:^|_)(?:TOKEN|(?:API|ACCESS|PRIVATE)?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?(?:_|$)/i;
+const SECRET_NAME =
+  /(?:^|_)(?:TOKEN|(?:API|ACCESS|PRIVATE)?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?(?:_|$)/i;
 /** Folders that the programs themselves look for ~ in. */
 const FOLDERS: ReadonlySet<string> = new Set(["HF_HOME", "HF_HUB_CACHE"]);
-
-/** Whether a variable's value is nobody else's. */
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name);
-}
 
 export interface EnvironmentInputs {
   readonly environment: Readonly<Record<string, string>>;
@@ -78,7 +74,7 @@ export function environmentInputs(launch: Launch, notes: Notes): EnvironmentInpu
 
 function valueOf(name: string, word: GivenWord, launch: Launch, notes: Notes): string | null {
   const path = `environment.${name}`;
-  if (isSecretName(name) || (isKnown(word) && holdsCredentials(word.text))) {
+  if (SECRET_NAME.test(name) || (isKnown(word) && holdsCredentials(word.text))) {
     if (word.text === "") return null;
     tellSecret(name, word, path, notes);
     return SECRET;

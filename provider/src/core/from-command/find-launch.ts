@@ -113,7 +113,14 @@ export function containerWords(
 /** An image under any name: what stands behind it are flags of vLLM. */
 function areVllmWords(words: readonly GivenWord[]): boolean {
   const flags = words.filter(({ text }) => text.startsWith("--"));
-  const known = flags.filter(({ text }) => NEWEST_FLAGS.has(text.slice(2).replace(/[=.].*$/s, "").replaceAll("_", "-")));
+  const known = flags.filter(({ text }) =>
+    NEWEST_FLAGS.has(
+      text
+        .slice(2)
+        .replace(/[=.].*$/s, "")
+        .replaceAll("_", "-"),
+    ),
+  );
   return known.length >= 2 && known.length * 2 > flags.length;
 }
 

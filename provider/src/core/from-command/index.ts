@@ -44,7 +44,11 @@ export async function launchIn(text: string, notes: Notes): Promise<Launch> {
   const found = foundIn(text, context);
   const [first] = found;
   if (first === undefined)
-    throw new Rejected("no-server", "", "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM");
+    throw new Rejected(
+      "no-server",
+      "",
+      "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM",
+    );
   const isCounted = found.every(({ times }) => times !== null);
   const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
   if (count > 1 || !isCounted)

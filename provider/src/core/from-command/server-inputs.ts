@@ -1,14 +1,15 @@
-import type { JsonObject, JsonValue } from "../json";
-import { gpuIds } from "./container-run";
+import type { JsonObject } from "../json";
 import { engineInputs } from "./engine-inputs";
 import { environmentInputs, SECRET, tellSecret } from "./environment-inputs";
-import { type GivenWord, isKnown, plainWord } from "./given-word";
+import { type GivenWord, isKnown } from "./given-word";
 import type { Launch } from "./launch";
+import { gpuInputs } from "./gpu-inputs";
 import { hideSecrets } from "./hidden-secrets";
 import { listenInputs } from "./listen-inputs";
 import { modelInputs, servedName } from "./model-inputs";
 import { type Notes, Rejected } from "./note";
-import { hostPathOf, isRelative, plainPath } from "./paths";
+import { withPaths } from "./path-inputs";
+import { hostPathOf, plainPath } from "./paths";
 import { type WrittenFlag, writtenFlags } from "./written-flags";
 
 /** Inputs of VllmServer without `host`; "<secret>" stands for every secret. */
@@ -90,7 +91,7 @@ export function serverInputs(launch: Launch, notes: Notes): ServerInputs {
       ...downloadFolder(others, launch, notes),
     },
     ...(Object.keys(placed.configOverrides).length === 0 ? {} : { configOverrides: placed.configOverrides }),
-    ...gpus(others, launch, notes),
+    ...gpuInputs(others, launch, notes),
     ...(Object.keys(listen).length === 0 ? {} : { listen }),
     ...(apiKey ? { apiKey: SECRET } : {}),
     ...vllm(launch, notes),
@@ -135,58 +136,6 @@ function modelWord(
   return model;
 }
 
-/** Flags that hold a path of the host -> the input. Others hold names. */
-const PATHS: ReadonlySet<string> = new Set(["chatTemplate", "tokenizer", "hf-config-path", "loraModules"]);
-
-function withPaths(values: JsonObject, place: string, launch: Launch, notes: Notes): JsonObject {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => {
-      if (!PATHS.has(name)) return [[name, value]];
-      const placed = pathIn(value, `${place}.${name}`, name, launch, notes);
-      return placed === null ? [] : [[name, placed]];
-    }),
-  );
-}
-
-function pathIn(
-  value: JsonValue,
-  path: string,
-  name: string,
-  launch: Launch,
-  notes: Notes,
-): JsonValue | null {
-  if (Array.isArray(value)) {
-    const items = (value as readonly JsonValue[]).map((each) => pathIn(each, path, name, launch, notes));
-    return items.filter((each) => each !== null);
-  }
-  if (name === "loraModules") {
-    if (typeof value === "string") {
-      const [, lora = "", folder = ""] = /^([^=]*)=(.*)$/s.exec(value) ?? [];
-      if (isRepository(folder)) return value;
-      const mapped = hostPathOf(plainWord(folder), path, launch, notes).path;
-      return mapped === null ? null : `${lora}=${mapped}`;
-    }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    const folder = (value as JsonObject)["path"];
-    if (typeof folder !== "string" || isRepository(folder)) return value;
-    const mapped = hostPathOf(plainWord(folder), path, launch, notes).path;
-    return mapped === null ? null : { ...(value as JsonObject), path: mapped };
-  }
-  if (typeof value !== "string" || !isPathLike(value, name)) return value;
-  return hostPathOf(plainWord(value), path, launch, notes).path;
-}
-
-/** `org/name`: of a hub, though a folder can have such a name too. */
-function isRepository(text: string): boolean {
-  return /^[\w-][\w.-]*\/[\w.-]+$/.test(text);
-}
-
-/** A tokenizer and a config can be of a hub, a template can be the template itself. */
-function isPathLike(text: string, name: string): boolean {
-  if (name === "chatTemplate") return !/[{}\n]/.test(text);
-  return !isRelative(text) || text.startsWith(".") || (!isRepository(text) && text.includes("/"));
-}
-
 function kvCacheDtype(others: ReadonlyMap<string, WrittenFlag>, notes: Notes): JsonObject {
   const word = others.get("kv-cache-dtype")?.values[0];
   if (word === undefined) return {};
@@ -222,33 +171,6 @@ function downloadFolder(others: ReadonlyMap<string, WrittenFlag>, launch: Launch
   notes.add("moved-flag", "--download-dir", "the resource downloads; HF_HUB_CACHE is the same folder layout");
   const { path } = hostPathOf(word, "environment.HF_HUB_CACHE", launch, notes);
   return path === null ? {} : { HF_HUB_CACHE: path };
-}
-
-function gpus(others: ReadonlyMap<string, WrittenFlag>, launch: Launch, notes: Notes): JsonObject {
-  const visible = launch.environment.get("CUDA_VISIBLE_DEVICES");
-  const byFlag = others.get("device-ids")?.values;
-  const given = launch.container?.gpus ?? null;
-  if (byFlag !== undefined && byFlag.length > 0) {
-    if (byFlag.every((word) => isKnown(word))) return { gpus: byFlag.flatMap(({ text }) => gpuIds(text)) };
-    notes.add("needs-value", "gpus", byFlag.map(({ text }) => text).join(" "));
-    return {};
-  }
-  if (visible === undefined || visible.text.trim() === "") return given === null ? {} : { gpus: given };
-  if (!isKnown(visible)) {
-    notes.add("needs-value", "gpus", visible.text);
-    return {};
-  }
-  const ids = gpuIds(visible.text);
-  // In a container they count what it was given.
-  const onHost = given === null ? ids : ids.map((id) => (typeof id === "number" ? (given[id] ?? id) : id));
-  const order = launch.environment.get("CUDA_DEVICE_ORDER")?.text;
-  if (ids.some((id) => typeof id === "number") && order !== "PCI_BUS_ID")
-    notes.add(
-      "gpu-order",
-      "gpus",
-      "CUDA counts fastest first unless CUDA_DEVICE_ORDER=PCI_BUS_ID; the resource counts like nvidia-smi",
-    );
-  return { gpus: onHost };
 }
 
 function vllm(launch: Launch, notes: Notes): JsonObject {

@@ -1,7 +1,8 @@
 import type * as Bash from "unbash" with { "resolution-mode": "import" };
 import { baseName, type GivenWord, isKnown, plainWord, unknownWord } from "./given-word";
-import { Notes, Rejected } from "./note";
+import { type Notes, Rejected } from "./note";
 import { tellConda } from "./vllm-call";
+import { valueAfter } from "./shell-assignment";
 import { expandedValue, expandedWords, type ShellValue, type Variables } from "./shell-values";
 
 /** A command of a script with its words as the shell would give them. */
@@ -42,7 +43,7 @@ export function readScript(
   return { commands: reader.commands, files: reader.files };
 }
 
-export function placeIn(source: string, at: number): string {
+function placeIn(source: string, at: number): string {
   const before = source.slice(0, at).split("\n");
   return `line ${String(before.length)}, column ${String((before.at(-1)?.length ?? 0) + 1)}`;
 }
@@ -267,35 +268,6 @@ class ScriptReader {
         : expandedValue({ ...here.body, type: "Word", value: here.body.text }, this.#variables).text;
     this.files.set(expandedValue(named, this.#variables).text, body);
   }
-}
-
-/** What is set only under a condition may have any value; what is added to it may be there or not. */
-function valueAfter(
-  before: ShellValue | undefined,
-  read: ShellValue,
-  { name, isAppended, isCertain }: { readonly name: string; readonly isAppended: boolean; readonly isCertain: boolean },
-): ShellValue {
-  if (isCertain) return isAppended ? appended(before, read) : read;
-  if (!isAppended || before === undefined) return unknownWord(name);
-  return "length" in before ? [...before, unknownWord(name)] : appended(before, plainOrUnknown(name));
-}
-
-/** A word of its own where the variable is split. */
-function plainOrUnknown(name: string): GivenWord {
-  const word = unknownWord(name);
-  return { ...word, text: ` ${word.text}` };
-}
-
-function appended(before: ShellValue | undefined, added: ShellValue): ShellValue {
-  if (before === undefined) return added;
-  const list = (value: ShellValue): readonly GivenWord[] => [value].flat();
-  if ("length" in before || "length" in added) return [...list(before), ...list(added)];
-  return {
-    text: before.text + added.text,
-    unknown: [...before.unknown, ...added.unknown],
-    from: [...before.from, ...added.from],
-    typed: before.typed + added.typed,
-  };
 }
 
 function isTest(node: Bash.Statement["command"]): boolean {

@@ -37,7 +37,13 @@ const POOLING: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> = {
  * Source: the pull requests of vllm-project/vllm that took them away, which say what to use; 0.32.0 takes what stands here.
  */
 export const SUCCESSORS: ReadonlyMap<string, Successor> = new Map<string, Successor>([
-  ["task", { words: "runner and convert", flags: (value) => POOLING[String(value)] ?? {} }],
+  [
+    "task",
+    {
+      words: "runner and convert",
+      flags: (value) => (typeof value === "string" ? (POOLING[value] ?? {}) : {}),
+    },
+  ],
   [
     "rope-scaling",
     // As --hf-overrides it would replace rope_parameters as a whole, rope_theta with it.

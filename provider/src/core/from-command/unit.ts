@@ -58,14 +58,13 @@ function settingsOf(text: string): readonly Setting[] {
 /** Words with quotes, escapes, %-signs and variables as systemd reads them. */
 function wordsOf(text: string, environment: ReadonlyMap<string, GivenWord>): readonly GivenWord[] {
   const words: GivenWord[] = [];
-  let pieces: GivenWord[] | null = null;
+  const pieces: GivenWord[] = [];
   let quote: string | null = null;
   const add = (piece: GivenWord): void => {
-    (pieces ??= []).push(piece);
+    pieces.push(piece);
   };
   const end = (): void => {
-    if (pieces !== null) words.push(joinedWords(pieces));
-    pieces = null;
+    if (pieces.length > 0) words.push(joinedWords(pieces.splice(0)));
   };
   const pattern = /\\(.)|%(.)|\$\{(\w+)\}|\$(\w+)|(\$\$)|(["'])|(\s+)|([^])/gu;
   for (const [whole, escaped, specifier, braced, bare, dollars, mark, blank, sign = ""] of text.matchAll(
@@ -77,7 +76,7 @@ function wordsOf(text: string, environment: ReadonlyMap<string, GivenWord>): rea
     else if (bare !== undefined) {
       const value = environment.get(bare);
       // A variable that is a word of its own becomes as many words as are in it.
-      if (value === undefined || pieces !== null || quote !== null) add(value ?? unknownWord(bare));
+      if (value === undefined || pieces.length > 0 || quote !== null) add(value ?? unknownWord(bare));
       else words.push(...wordsOf(value.text, new Map()));
     } else if (dollars !== undefined) add(plainWord("$"));
     else if (mark !== undefined && (quote === null || quote === mark)) {

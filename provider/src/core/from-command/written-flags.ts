@@ -37,6 +37,7 @@ export const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ["-dpb", "data-parallel-backend"],
   ["-dph", "data-parallel-hybrid-lb"],
   ["-dpe", "data-parallel-external-lb"],
+  ["-dpm", "data-parallel-multi-port-external-lb"],
   ["-dcp", "decode-context-parallel-size"],
   ["-pcp", "prefill-context-parallel-size"],
   ["-ep", "enable-expert-parallel"],
@@ -47,6 +48,7 @@ export const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ["-cc", "compilation-config"],
   ["-sc", "speculative-config"],
   ["-ac", "attention-config"],
+  ["-dc", "diffusion-config"],
 ]);
 
 const FLAG = /^-+[A-Za-z]/;

@@ -12,11 +12,10 @@ const SOME_HOST = "host";
 /** Tells what the resource itself, or vLLM's parser, would refuse of inputs that were read from a text. */
 export function tellRefused(inputs: JsonObject, version: string | null, notes: Notes): void {
   const told = notes.all().map(({ subject }) => subject);
-  const tell = (path: string, wanted: string): void => {
-    const isTold = told.some(
-      (subject) => subject !== "" && pathsOverlap(path.replace(/\["([^"]*)"\]/g, ".$1"), subject),
-    );
-    if (isTold || (path.includes("ssl-") && told.includes("extraArgs.ssl-certfile"))) return;
+  const tell = (inputPath: string, wanted: string): void => {
+    const path = inputPath.replace(/\["([^"]*)"\]/g, ".$1");
+    const isTold = told.some((subject) => subject !== "" && pathsOverlap(path, subject));
+    if (isTold || (path.includes(".ssl-") && told.includes("extraArgs.ssl-certfile"))) return;
     notes.add("refused-value", path, wanted);
   };
   const plain = withoutMarks({ host: SOME_HOST, ...inputs });

@@ -58,7 +58,7 @@ function launchOfService(service: Members, context: FindContext): Launch | null 
     notes.add(
       "needs-file",
       "env_file",
-      `${filesOf(service["env_file"]).join(", ")}: variables of the container`,
+      `${filesOf(service["env_file"]).join(", ")}: what it sets is not known; put it into environment`,
     );
   const dropped = Object.keys(service).filter((key) => !READ.has(key) && !SILENT.has(key) && key !== "build");
   if (dropped.length > 0) notes.add("container-only", "docker", dropped.join(" "));

@@ -79,7 +79,7 @@ export function containerRun(
   const behind = words.slice(words.indexOf(image) + 1);
   const of = (name: string): readonly GivenWord[] => options.get(name) ?? [];
   for (const file of of("--env-file"))
-    notes.add("needs-file", "env_file", `${file.text}: variables of the container`);
+    notes.add("needs-file", "env_file", `${file.text}: what it sets is not known; put it into environment`);
   const entrypoint = of("--entrypoint").at(-1);
   const read = [
     "--env",

@@ -28,16 +28,18 @@ export function engineInputs(
   const plain = new Map<string, JsonValue>();
   // vLLM puts `--flag.member` behind everything else, as one JSON text. Source: utils/argparse_utils.py parse_args, 0.32.0.
   const dotted = new Map<string, JsonValue>();
+  // What flags that are gone say today stands beside what the text says itself.
+  const renamed = new Map<string, JsonValue>();
   const seen = new Set<string>();
   for (const written of flags) {
     const unknown = written.values.find((word) => !isKnown(word));
     const name = written.flag.replace(/^no-/, "");
     if (written.members.length === 0 || !dotted.has(name)) tellRepeated(name, written, seen, notes);
     if (written.isRemoved && !isPinnedBefore(written.flag, version)) {
-      if (unknown === undefined) placeGone(written, plain, notes);
+      if (unknown === undefined) placeGone(written, renamed, notes);
       else tellGone(written.flag, notes);
     } else if (unknown !== undefined) {
-      notes.add("needs-value", pathOf(name), textsOf(written.values));
+      notes.addUnknown(pathOf(name), textsOf(written.values));
     } else if (written.flag === "O") {
       placeOptimization(written, plain, dotted, notes);
     } else {
@@ -50,7 +52,10 @@ export function engineInputs(
       else target.set(flag, merged(written.members.length > 0 ? target.get(flag) : undefined, value));
     }
   }
-  return placed(new Map([...plain, ...dotted]));
+  const said = new Map([...plain, ...dotted]);
+  for (const [flag, value] of renamed)
+    said.set(flag, said.has(flag) ? merged(value, said.get(flag) ?? null) : value);
+  return placed(said);
 }
 
 function isPinnedBefore(flag: string, version: string | null): boolean {

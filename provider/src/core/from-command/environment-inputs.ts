@@ -52,7 +52,7 @@ export function environmentInputs(launch: Launch, notes: Notes): EnvironmentInpu
     ) {
       notes.add("renamed-env", name, `gone since ${BACKEND_FLAG_SINCE}, is --attention-backend`);
       if (isKnown(word)) attentionBackend = BACKENDS.get(word.text) ?? word.text;
-      else notes.add("needs-value", "engine.attentionBackend", word.text);
+      else notes.addUnknown("engine.attentionBackend", word.text);
     } else if (name.startsWith("VLLM_") && !READ_BY_032.has(name) && launch.version === null) {
       notes.add("removed-env", name, "0.32 does not read it; left out");
     } else if (OWNED.test(name)) {
@@ -81,7 +81,7 @@ function valueOf(name: string, word: GivenWord, launch: Launch, notes: Notes): s
   }
   if (FOLDERS.has(name)) return hostPathOf(word, path, launch, notes).path;
   if (isKnown(word)) return word.text;
-  notes.add("needs-value", path, word.text);
+  notes.addUnknown(path, word.text);
   return null;
 }
 
@@ -118,7 +118,7 @@ function cacheFolder(
   if (folder === null) return hubFolder(launch, given, notes);
   if (folder.text === DEFAULT_CACHE) return {};
   if (!isKnown(folder)) {
-    notes.add("needs-value", "environment.HF_HOME", folder.text);
+    notes.addUnknown("environment.HF_HOME", folder.text);
     return {};
   }
   notes.add("mount", "environment.HF_HOME", "the cache folder that was mounted into the container");

@@ -18,13 +18,7 @@ export function valueOf(written: WrittenFlag, notes: Notes): JsonValue {
     case "flag":
       return switched(written, notes);
     case "list":
-      return values.map((each) =>
-        row.item === "int"
-          ? number(each.text)
-          : row.item === "json"
-            ? (object(each.text) ?? each.text)
-            : each.text,
-      );
+      return values.map((each) => itemOf(each, row.item));
     case "int":
     case "float":
       return number(text);
@@ -41,6 +35,12 @@ export function valueOf(written: WrittenFlag, notes: Notes): JsonValue {
     default:
       return text;
   }
+}
+
+function itemOf({ text, typed }: GivenWord, kind: "int" | "json" | undefined): JsonValue {
+  if (kind === "int") return number(text);
+  // The shell takes the quotes away where nothing is around them.
+  return kind === "json" ? (object(text) ?? object(typed) ?? text) : text;
 }
 
 function switched({ flag, values }: WrittenFlag, notes: Notes): JsonValue {

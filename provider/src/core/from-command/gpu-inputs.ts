@@ -16,12 +16,12 @@ export function gpuInputs(
   const given = launch.container?.gpus ?? null;
   if (byFlag !== undefined && byFlag.length > 0) {
     if (byFlag.every((word) => isKnown(word))) return { gpus: byFlag.flatMap(({ text }) => gpuIds(text)) };
-    notes.add("needs-value", "gpus", byFlag.map(({ text }) => text).join(" "));
+    notes.addUnknown("gpus", byFlag.map(({ text }) => text).join(" "));
     return {};
   }
   if (visible === undefined || visible.text.trim() === "") return given === null ? {} : { gpus: given };
   if (!isKnown(visible)) {
-    notes.add("needs-value", "gpus", visible.text);
+    notes.addUnknown("gpus", visible.text);
     return {};
   }
   const ids = gpuIds(visible.text);

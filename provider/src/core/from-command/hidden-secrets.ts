@@ -1,7 +1,8 @@
-import { formatPath, type InputPath, isSecretPath } from "../input-path";
+import { type InputPath, isSecretPath } from "../input-path";
 import { isJsonList, isMembers } from "../input-json";
 import type { JsonObject, JsonValue } from "../json";
 import { holdsCredentials } from "../url-credentials";
+import { dottedPath } from "./dotted-path";
 import { SECRET } from "./environment-inputs";
 import type { Notes } from "./note";
 
@@ -15,7 +16,7 @@ export function hideSecrets(
   const hidden = (value: JsonValue, path: InputPath): JsonValue => {
     if (typeof value === "string") {
       if (value === "" || !(isSecretPath(path) || holdsCredentials(value))) return value;
-      const where = formatPath(path);
+      const where = dottedPath(path);
       secrets.push(where);
       notes.add(
         "secret-in-text",

@@ -8,7 +8,11 @@ const OWN_IMAGE = /(?:^|\/)vllm\/vllm-openai:v(\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?
 export function imageVersion(image: GivenWord, notes: Notes): string | null {
   const version = isKnown(image) ? OWN_IMAGE.exec(image.text)?.[1] : undefined;
   if (version !== undefined) return version;
-  notes.add("image-tag", "vllm.version", `${image.text} names no version`);
+  notes.add(
+    "image-tag",
+    "vllm.version",
+    `${image.text} names no version: pin one, or the vllm of the login PATH is served`,
+  );
   return null;
 }
 

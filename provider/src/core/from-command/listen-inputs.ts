@@ -33,7 +33,7 @@ export function listenInputs(
       "vLLM without --host listens on every address, the resource on 127.0.0.1",
     );
   else if (isKnown(address)) listen["address"] = address.text === "localhost" ? "127.0.0.1" : address.text;
-  else notes.add("needs-value", "listen.address", address.text);
+  else notes.addUnknown("listen.address", address.text);
   if (port !== null) readPort(port, listen, notes);
   const at = listen["address"];
   return { listen, isOpen: typeof at === "string" && !LOOPBACK.test(at) };
@@ -49,7 +49,7 @@ function published(ports: readonly PortMapping[], own: GivenWord): PortMapping |
 function readPort(word: GivenWord, listen: Record<string, JsonValue>, notes: Notes): void {
   const port = Number(word.text);
   if (!isKnown(word) || !Number.isInteger(port)) {
-    notes.add("needs-value", "listen.port", word.text);
+    notes.addUnknown("listen.port", word.text);
     return;
   }
   listen["port"] = port;

@@ -44,7 +44,7 @@ export function modelInputs(
       tellSecret("HF_ENDPOINT", endpoint, path, notes);
       secrets.push(path);
     }
-    if (!isKnown(endpoint)) notes.add("needs-value", path, endpoint.text);
+    if (!isKnown(endpoint)) notes.addUnknown(path, endpoint.text);
     else if (isFolder) environment["HF_ENDPOINT"] = isSecret ? SECRET : endpoint.text;
     else model["endpoint"] = isSecret ? SECRET : endpoint.text;
   }
@@ -53,7 +53,7 @@ export function modelInputs(
 
 function placeOf(word: GivenWord | null, launch: Launch, notes: Notes): JsonObject {
   if (word === null || !isKnown(word)) {
-    notes.add("needs-value", "model", word?.text ?? "the text names none");
+    notes.addUnknown("model", word?.text ?? "the model");
     return {};
   }
   const { text } = word;
@@ -69,7 +69,7 @@ function placeOf(word: GivenWord | null, launch: Launch, notes: Notes): JsonObje
 
 function readRevision(word: GivenWord, model: Record<string, JsonValue>, notes: Notes): void {
   if (!isKnown(word)) {
-    notes.add("needs-value", "model.revision", word.text);
+    notes.addUnknown("model.revision", word.text);
     return;
   }
   model["revision"] = word.text;

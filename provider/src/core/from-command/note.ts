@@ -1,3 +1,5 @@
+import { withoutCredentials } from "../url-credentials";
+
 /** Something a person has to know about what became of the text. */
 export interface Note {
   readonly code: NoteCode;
@@ -67,6 +69,11 @@ export class Notes {
   add(code: NoteCode, subject: string, text: string): void {
     const key = `${code} ${subject}`;
     if (!this.#notes.has(key)) this.#notes.set(key, { code, subject, text });
+  }
+
+  /** An input that the text does not say: it is left out. @param text as it stands there */
+  addUnknown(inputPath: string, text: string): void {
+    this.add("needs-value", inputPath, `${withoutCredentials(text)} is not known from the text; left out`);
   }
 
   addAll(notes: readonly Note[]): void {

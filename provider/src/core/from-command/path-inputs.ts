@@ -34,7 +34,7 @@ function pathIn(
 
 /** `name=path`, or an object with both. null: where it is is not known. */
 function loraModuleIn(value: JsonValue, place: (text: string) => string | null): JsonValue | null {
-  const [, lora = "", written = ""] = typeof value === "string" ? (/^([^=]*)=(.*)$/s.exec(value) ?? []) : [];
+  const [, lora = "", written] = typeof value === "string" ? (/^([^=]*)=(.*)$/s.exec(value) ?? []) : [];
   const folder = isMembers(value) ? value["path"] : written;
   if (typeof folder !== "string" || isRepository(folder)) return value;
   const mapped = place(folder);

@@ -14,7 +14,7 @@ export interface HostPath {
  */
 export function hostPathOf(word: GivenWord, inputPath: string, launch: Launch, notes: Notes): HostPath {
   if (!isKnown(word)) {
-    notes.add("needs-value", inputPath, word.text);
+    notes.addUnknown(inputPath, word.text);
     return { path: null };
   }
   const path = plainPath(word.text);
@@ -47,7 +47,7 @@ function inContainer(word: GivenWord, inputPath: string, mounts: readonly Mount[
     return { path };
   }
   if (!isKnown(mapped)) {
-    notes.add("needs-value", inputPath, mapped.text);
+    notes.addUnknown(inputPath, mapped.text);
     return { path: null };
   }
   notes.add("mount", inputPath, `${path} in the container`);

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../json";
-import { formatPath, type InputPath } from "../input-path";
+import type { InputPath } from "../input-path";
 import { isJsonList, isMembers } from "../input-json";
 import { configKeyOf } from "./config-keys";
+import { dottedPath } from "./dotted-path";
 import { SECRET } from "./environment-inputs";
 
 export interface ProgramOptions {
@@ -45,7 +46,7 @@ function isEmpty(value: JsonValue): boolean {
 }
 
 function literal(value: JsonValue, path: InputPath, indent: number): string {
-  if (value === SECRET) return `config.requireSecret(${JSON.stringify(configKeyOf(formatPath(path)))})`;
+  if (value === SECRET) return `config.requireSecret(${JSON.stringify(configKeyOf(dottedPath(path)))})`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const isList = isJsonList(value);
   const pieces = isList

@@ -6,7 +6,9 @@ export function resourceName({ engine, model }: JsonObject): string {
   const served = isMembers(engine) ? engine["servedModelName"] : undefined;
   const [first] = Array.isArray(served) ? (served as readonly unknown[]) : [];
   const named = isMembers(model) ? (model["repo"] ?? model["path"]) : undefined;
-  const text = [first, named].find((each) => typeof each === "string");
+  // A path that clients know a model by says less than the folder on the host.
+  const isName = typeof first === "string" && !/^[~./]/.test(first);
+  const text = isName ? first : named;
   const last = (typeof text === "string" ? text : "").replace(/\/+$/, "").replace(/^.*\//, "");
   const name = last
     .toLowerCase()

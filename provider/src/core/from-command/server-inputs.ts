@@ -36,7 +36,7 @@ const OTHERS: ReadonlySet<string> = new Set([
 
 /** One of these, and there is more than one machine. */
 const MULTI_NODE: ReadonlySet<string> = new Set([
-  ...["headless", "nnodes", "node-rank", "master-addr", "master-port", "data-parallel-address"],
+  ...["headless", "nnodes", "node-rank", "master-addr", "data-parallel-address"],
   ...["data-parallel-size-local", "data-parallel-rank", "data-parallel-start-rank"],
   ...["data-parallel-hybrid-lb", "data-parallel-external-lb"],
 ]);
@@ -128,7 +128,7 @@ function modelWord(
   const model = byFlag ?? first;
   const left = byFlag === null ? rest : positionals;
   for (const word of left) {
-    if (!isKnown(word)) notes.add("needs-value", "extraArgs", word.text);
+    if (!isKnown(word)) notes.addUnknown("extraArgs", word.text);
     else if (word === first)
       throw new Rejected("model-twice", "model", `${word.text} and --model ${byFlag?.text ?? ""}`);
     else throw new Rejected("stray-word", word.text, `${word.text} belongs to no flag`);
@@ -140,7 +140,7 @@ function kvCacheDtype(others: ReadonlyMap<string, WrittenFlag>, notes: Notes): J
   const word = others.get("kv-cache-dtype")?.values[0];
   if (word === undefined) return {};
   if (isKnown(word)) return { kvCacheDtype: word.text };
-  notes.add("needs-value", "kvCacheDtype", word.text);
+  notes.addUnknown("kvCacheDtype", word.text);
   return {};
 }
 

@@ -33,7 +33,11 @@ export function launchesInUnit(text: string, context: FindContext): readonly Lau
     }
   }
   for (const { value } of settings.filter(({ key }) => key === "EnvironmentFile"))
-    notes.add("needs-file", "EnvironmentFile", value.replace(/^-/, ""));
+    notes.add(
+      "needs-file",
+      "EnvironmentFile",
+      `${value.replace(/^-/, "")}: what it sets is not known; put it into environment`,
+    );
   const user = settings.findLast(({ key }) => key === "User")?.value;
   if (user !== undefined) notes.add("runs-as", "User", `ran as ${user}; the resource runs as the SSH user`);
   const rest = settings.map(({ key }) => key).filter((key) => !READ.has(key) && !SILENT.has(key));

@@ -15,7 +15,9 @@ export async function textOf(file: string, wanted: string): Promise<string> {
     return file === "-" ? await standardInput() : await readFile(file, "utf8");
   } catch (error) {
     const name = file === "-" ? "standard input" : file;
-    throw new TextFailure(`Cannot read ${name}: ${reasonOf(error)}, need ${wanted}`, { cause: error });
+    const isFolder = error instanceof Error && "code" in error && error.code === "EISDIR";
+    const reason = isFolder ? "it is a folder" : reasonOf(error);
+    throw new TextFailure(`Cannot read ${name}: ${reason}, need ${wanted}`, { cause: error });
   }
 }
 

@@ -107,6 +107,28 @@ test("preview says on the resource's own line what an update does", async () => 
   expect(diagnostics).toMatch(/VllmServer \(kimi\):\n +restart: /);
 });
 
+test("preview warns of what the parser of the version would refuse, without asking a host", async () => {
+  const engine = { compilationConfig: { pass_config: { enable_fusion: true } } };
+  const own = await projectOf({ program: programOf({ engine, extraArgs: { seed: "one" } }) });
+  const newest = await own.preview();
+  const warnings = (result: PulumiResult): readonly string[] =>
+    result.events.flatMap(({ diagnosticEvent }) =>
+      diagnosticEvent?.severity === "warning" && diagnosticEvent.urn === KIMI_URN
+        ? [diagnosticEvent.message.trim().replace(/ \(it knows .*$/s, "")]
+        : [],
+    );
+  expect([newest.code, new Set(warnings(newest))]).toEqual([
+    0,
+    new Set([
+      'vLLM 0.32 would refuse engine.compilationConfig: found an object, need no member "pass_config.enable_fusion"',
+      'vLLM 0.32 would refuse extraArgs.seed: found "one", need a whole number',
+    ]),
+  ]);
+  // Of a version without a table nothing is said before it is there.
+  await own.setProgram(programOf({ engine, vllm: { version: "0.20.0" } }));
+  expect(warnings(await own.preview())).toEqual([]);
+});
+
 test("what the program marks secret, at any depth, is shown nowhere, and neither is an output that repeats it", async () => {
   const program = [
     'import { output, secret } from "@pulumi/pulumi";',

@@ -10,10 +10,11 @@ import {
 } from "../../provider/src/core/vllm-flags";
 import { formatPath } from "../../provider/src/core/input-path";
 import { REMOVED_FLAGS } from "../../provider/src/core/vllm-flags-removed";
+import type { FlagRow, FlagTable } from "../../provider/src/core/vllm-flags-table";
 import { spec } from "../support/host-facts";
 
 const known = new Set(flagTableFor("0.32.0")?.keys() ?? []);
-const rows = flagRowsFor("0.32.0+cpu") ?? new Map();
+const rows: FlagTable = flagRowsFor("0.32.0+cpu") ?? new Map<string, FlagRow>();
 
 describe("the table of vLLM 0.32", () => {
   it.each(["0.32.0", "0.32.1", "0.32.0+cpu", "0.32.0rc1", "0.32.0.post1+cu130"])("fits %s", (version) => {
@@ -167,6 +168,17 @@ describe("values that the installed vLLM's parser would refuse", () => {
     ["pooler-config", "null", "an object"],
     ["pooler-config", { dimension: 8 }, 'no member "dimension" (did you mean dimensions?)'],
     ["pooler-config", '{"dimension": 8k}', 'no member "dimension" (did you mean dimensions?)'],
+    [
+      "compilation-config",
+      { pass_config: { enable_noop: true } },
+      `no member "pass_config.enable_noop" (it knows ${(rows.get("compilation-config")?.members?.["pass_config"] ?? []).join(", ")})`,
+    ],
+    [
+      "kernel-config",
+      { ir_op_priority: { rms_norms: [] } },
+      'no member "ir_op_priority.rms_norms" (did you mean rms_norm?)',
+    ],
+    ["speculative-config", { metod: "mtp" }, 'no member "metod" (did you mean method?)'],
     ["weight-transfer-config", { x: 1 }, 'no member "x" (it knows backend)'],
     ["allowed-origins", { a: 1 }, "a list of texts"],
     ["allowed-origins", "*", "a list of texts"],
@@ -202,6 +214,8 @@ describe("values that the installed vLLM's parser would refuse", () => {
       "cudagraph-capture-sizes": 8,
       "pt-load-map-location": "cpu",
       middleware: "a",
+      "compilation-config": { pass_config: { fuse_norm_quant: true }, mode: 3 },
+      "speculative-config": { "num-speculative-tokens": 2, draft_load_config: { any: 1 } },
     };
     expect(
       unsuitableValues(spec({ engine: { maxLoraRank: 16, maxModelLen: "auto" }, extraArgs: good }), rows),

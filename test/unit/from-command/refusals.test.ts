@@ -9,6 +9,7 @@ describe("texts that are refused, with what and where", () => {
     ["for p in 1 2 3; do vllm serve a/b --port 800$p & done", "several-servers 3"],
     ["for p in $PORTS; do vllm serve a/b --port $p & done", "several-servers "],
     ['if [ -n "$X" ]; then vllm serve a/b; else vllm serve c/d; fi', "several-servers 2"],
+    ["bash -c 'vllm serve a/b & vllm serve c/d'", "several-servers 2"],
     ["vllm serve a/b --nnodes 2 --node-rank 1", "multi-node --nnodes --node-rank"],
     ["vllm serve a/b --model c/d", "model-twice model"],
     ["vllm serve a/b:Q4_K_M", "gguf-quant-suffix a/b:Q4_K_M"],

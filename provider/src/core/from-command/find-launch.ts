@@ -1,10 +1,10 @@
 import type { parse } from "unbash" with { "resolution-mode": "import" };
 import { NEWEST_FLAGS } from "../vllm-flags-table";
 import { containerRun } from "./container-run";
-import { assignmentIn, type GivenWord, withText } from "./given-word";
+import { type GivenWord, withText } from "./given-word";
 import { imageVersion, isVllmImage } from "./image-version";
 import type { Launch } from "./launch";
-import { Notes } from "./note";
+import { Notes, Rejected } from "./note";
 import { readScript, type ShellCommand } from "./shell-script";
 import { startIn, vllmCall } from "./vllm-call";
 
@@ -130,7 +130,7 @@ export function commandOf(
   environment: ReadonlyMap<string, GivenWord>,
 ): ShellCommand {
   return {
-    words: words.filter((word, index) => index > 0 || assignmentIn(word) === null),
+    words,
     prefix: environment,
     exported: new Map(),
     variables: environment,
@@ -142,10 +142,17 @@ export function commandOf(
 /** `bash -c "..."`: a text of its own, with the variables around it. */
 function insideScript(script: GivenWord, command: ShellCommand, context: FindContext): Launch | null {
   const variables = new Map([...command.variables, ...command.exported, ...command.prefix]);
-  const [first] = launchesIn(script.text, context, variables);
-  if (first === undefined) return null;
+  const launch = onlyOne(launchesIn(script.text, context, variables));
+  if (launch?.container !== null) return launch;
   const outside = [...command.exported, ...command.prefix];
-  return first.launch.container === null
-    ? { ...first.launch, environment: new Map([...outside, ...first.launch.environment]) }
-    : first.launch;
+  return { ...launch, environment: new Map([...outside, ...launch.environment]) };
+}
+
+/** null: there is none. Fails with Rejected several-servers. */
+export function onlyOne(found: readonly FoundLaunch[]): Launch | null {
+  const isCounted = found.every(({ times }) => times !== null);
+  const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
+  if (count > 1 || !isCounted)
+    throw new Rejected("several-servers", isCounted ? String(count) : "", "paste one of them at a time");
+  return found[0]?.launch ?? null;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../json";
 import { tellRefused } from "./check-inputs";
 import { withConfigFile } from "./config-file";
 import { launchesInCompose } from "./compose";
-import { type FindContext, type FoundLaunch, launchesIn } from "./find-launch";
+import { type FindContext, type FoundLaunch, launchesIn, onlyOne } from "./find-launch";
 import type { Launch } from "./launch";
 import { type Note, Notes, Rejected } from "./note";
 import { serverInputs } from "./server-inputs";
@@ -41,27 +41,28 @@ export async function fromCommand(text: string): Promise<Conversion> {
 export async function launchIn(text: string, notes: Notes): Promise<Launch> {
   const { parse } = await import("unbash");
   const context: FindContext = { parse, notes, files: new Map() };
-  const found = foundIn(text, context);
-  const [first] = found;
-  if (first === undefined)
+  const launch = onlyOne(foundIn(text, context));
+  if (launch === null)
     throw new Rejected(
       "no-server",
       "",
       "no command in it starts vLLM: vllm serve, its API server, or an image of vLLM",
     );
-  const isCounted = found.every(({ times }) => times !== null);
-  const count = found.reduce((sum, { times }) => sum + (times ?? 1), 0);
-  if (count > 1 || !isCounted)
-    throw new Rejected("several-servers", isCounted ? String(count) : "", "paste one of them at a time");
-  return withConfigFile(first.launch, context);
+  return withConfigFile(launch, context);
 }
 
-function foundIn(text: string, context: FindContext): readonly FoundLaunch[] {
+/** A script that writes a script that writes a file: deeper than this nobody looks. */
+const MOST_WRITTEN = 3;
+
+function foundIn(text: string, context: FindContext, written = 0): readonly FoundLaunch[] {
   const form = formOf(text);
   if (form === "shell") {
     const found = launchesIn(tidyShell(text, context.notes), context);
+    if (found.length > 0 || written === MOST_WRITTEN) return found;
     // A script that only writes the file which starts it.
-    return found.length > 0 ? found : [...context.files.values()].flatMap((file) => foundIn(file, context));
+    return [...context.files.values()].flatMap((file) =>
+      foundIn(file, { ...context, files: new Map() }, written + 1),
+    );
   }
   const plain = withoutTypography(text, context.notes);
   const launches = form === "unit" ? launchesInUnit(plain, context) : launchesInCompose(plain, context);

@@ -9,6 +9,7 @@ import type { Observed, OwnerRecord } from "./core/observed";
 import { claimSteps, plan } from "./core/plan";
 import { allParts, missingParts, partLabel, provision, type Provision } from "./core/provision";
 import { fetchWords, installWords } from "./core/provision-words";
+import type { TimeSpent } from "./core/ready-words";
 import type { Spec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
 import type { Step } from "./core/step";
@@ -77,9 +78,13 @@ class Run {
   /** How far the long work was seen to come in the last try, and in those before it. */
   private advance = { before: 0, now: 0 };
   private readonly heed: Heed;
+  private readonly begun: Date;
+  /** Seconds that bringing vLLM and the checkpoint took. */
+  private readonly brought = { install: 0, fetch: 0 };
 
   constructor(private readonly task: ConvergeTask) {
     this.serverId = task.serverId;
+    this.begun = task.now();
     this.heed = new Heed(task.report);
   }
 
@@ -211,15 +216,21 @@ class Run {
     const { checkpoint } = observed;
     const known = resolvedRevision ?? (checkpoint?.found === true ? (checkpoint.revision ?? null) : null);
     for (const step of result.steps) {
-      if (step.kind === "install") for (const words of installWords(step.install)) report.info(words);
-      if (step.kind === "fetch") for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
+      if (step.kind === "install") {
+        if (step.install.built) this.brought.install += step.install.seconds;
+        for (const words of installWords(step.install)) report.info(words);
+      }
+      if (step.kind === "fetch") {
+        if (step.fetch.fetchedBytes > 0) this.brought.fetch += step.fetch.seconds;
+        for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
+      }
     }
     const started = result.steps.find((step) => step.kind === "start")?.start;
     for (const note of started?.notes ?? []) report.info(note);
     const last = result.steps.at(-1);
     if (last?.kind !== "wait") return;
     if (last.wait.outcome === "ready") {
-      report.info(live.summary(last.wait.ready));
+      report.info(live.summary(last.wait.ready, this.spent()));
       return;
     }
     const failure = live.failure({
@@ -232,6 +243,15 @@ class Run {
     });
     report.progress(last.wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
     throw await clearUp(this.scene(), failure);
+  }
+
+  private spent(): TimeSpent {
+    const { spec, now } = this.task;
+    return {
+      total: (now().getTime() - this.begun.getTime()) / 1000,
+      install: spec.vllm.kind === "environment" ? this.brought.install : null,
+      download: spec.model.kind === "hub" ? this.brought.fetch : null,
+    };
   }
 
   /**

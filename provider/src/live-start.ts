@@ -1,9 +1,9 @@
 import { activityWords } from "./core/activity";
 import type { VllmServerError } from "./core/errors";
-import { kvCacheDtypeOf } from "./core/kv-cache-granted";
 import { startProgress, type StartProgress } from "./core/log-phases";
 import type { ReadyRecord } from "./core/observed";
 import { progressText } from "./core/progress-text";
+import { concurrencyIn, readyWords, type TimeSpent } from "./core/ready-words";
 import type { HostSpec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
 import { startFailure, type FailedStart } from "./core/start-failure";
@@ -35,6 +35,7 @@ export class LiveStart {
   private readonly log = new StartLog();
   private progress: StartProgress | null = null;
   private step: string | null = null;
+  private concurrency: number | null = null;
 
   private readonly bytesDone = new Map<string, number>();
 
@@ -85,14 +86,9 @@ export class LiveStart {
     }
   }
 
-  /** "ready in 312 s (131072 tokens, KV cache bfloat16)" */
-  summary(ready: ReadyRecord): string {
-    const kvCacheDtype = kvCacheDtypeOf(ready);
-    const facts = [
-      ready.maxModelLen === null ? [] : [`${ready.maxModelLen.toLocaleString("en-US")} tokens`],
-      kvCacheDtype === null ? [] : [`KV cache ${kvCacheDtype}`],
-    ].flat();
-    return `ready in ${String(Math.round(ready.startSeconds))} s${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  /** The line that ends a start which went well. */
+  summary(ready: ReadyRecord, spent: TimeSpent): string {
+    return readyWords(ready, spent, this.concurrency);
   }
 
   failure(facts: {
@@ -116,7 +112,10 @@ export class LiveStart {
 
   private follow(lines: readonly string[]): void {
     const before = this.progress;
-    for (const line of lines) this.progress = startProgress(this.progress, line);
+    for (const line of lines) {
+      this.progress = startProgress(this.progress, line);
+      this.concurrency = concurrencyIn(line) ?? this.concurrency;
+    }
     if (this.progress !== null && this.progress.text !== before?.text)
       this.report.progress(this.progress.text);
   }

@@ -8,7 +8,7 @@ const forgetful = { gpus: [gpu(0, { condition: { ...soundCondition, isPersistent
 const NOTE =
   "persistence mode of GPU 0 is off: the driver loads anew whenever nobody uses the GPU, which takes seconds and forgets what it counted; " +
   "change: on the host: sudo systemctl enable --now nvidia-persistenced   (or sudo nvidia-smi -pm 1)";
-const READY = "ready in 312 s (131,072 tokens, KV cache bfloat16)";
+const READY = "ready in 312 s: start 312; 131,072 tokens, KV cache bfloat16";
 const update = { verb: "update", serverId: "kimi-new00000" } as const;
 const taken = { free: false, pid: 77, user: "bob", command: "nginx", serverId: null } as const;
 

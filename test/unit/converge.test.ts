@@ -19,13 +19,13 @@ describe("converge", () => {
       observed: { server: { status: "ready" } },
     });
     expect(host.calls).toEqual(["observe", "claim fetch start wait", "observe", "confirm"]);
-    expect(said).toEqual(["ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
+    expect(said).toEqual(["ready in 312 s: start 312; 131,072 tokens, KV cache bfloat16"]);
   });
 
   it("says what the host's manager had to note", async () => {
     const notes = ["will not start at boot: the user may not linger", "no systemd: sudo asks for a password"];
     const { said } = await run(new ToldHost().noting(...notes));
-    expect(said).toEqual([...notes, "ready in 312 s (131,072 tokens, KV cache bfloat16)"]);
+    expect(said).toEqual([...notes, "ready in 312 s: start 312; 131,072 tokens, KV cache bfloat16"]);
   });
 
   it("says what the host lacks that vLLM may need, whatever becomes of the start", async () => {

@@ -15,6 +15,10 @@ function words(olds: object, news: object): readonly string[] {
   );
 }
 
+/** What is brought before a restart. */
+const brought = (what: string): string => `before that, beside what runs: ${what}`;
+const lacking = (label: string): string => brought(`${label}, as far as the host lacks it`);
+
 const hub = (parts: object = {}): object => ({ model: { repo: "org/name", ...parts } });
 const ours = (parts: object = {}): object => ({ ...hub(), vllm: { version: "0.33.0", ...parts } });
 
@@ -24,19 +28,44 @@ describe("another model", () => {
       hub(),
       { model: "org/other" },
       'model.repo org/name -> org/other, engine.servedModelName ["org/name"] -> ["org/other"]',
+      lacking("org/other"),
     ],
-    [hub(), hub({ revision: "main" }), "model.revision (not set) -> main"],
-    [hub({ revision: COMMIT }), hub({ revision: OTHER }), `model.revision ${COMMIT} -> ${OTHER}`],
-    [hub(), hub({ include: ["*.json"] }), 'model.include (not set) -> ["*.json"]'],
-    [hub(), hub({ cacheDir: "/data" }), "model.cacheDir (not set) -> /data"],
-    [hub(), hub({ endpoint: "https://mirror" }), "model.endpoint (not set) -> https://mirror"],
+    [hub(), hub({ revision: "main" }), "model.revision (not set) -> main", lacking("org/name@main")],
+    [
+      hub({ revision: COMMIT }),
+      hub({ revision: OTHER }),
+      `model.revision ${COMMIT} -> ${OTHER}`,
+      lacking(`org/name@${OTHER}`),
+    ],
+    [hub(), hub({ include: ["*.json"] }), 'model.include (not set) -> ["*.json"]', lacking("org/name")],
+    [hub(), hub({ cacheDir: "/data" }), "model.cacheDir (not set) -> /data", lacking("org/name")],
+    [
+      hub(),
+      hub({ endpoint: "https://mirror" }),
+      "model.endpoint (not set) -> https://mirror",
+      lacking("org/name"),
+    ],
     [
       { model: { path: "/m/name" } },
       hub(),
       'model.path /m/name -> (not set), model.repo (not set) -> org/name, engine.servedModelName ["name"] -> ["org/name"]',
+      lacking("org/name"),
     ],
-  ])("%j -> %j is a restart", (olds, news, change) => {
-    expect(words(olds, news)).toEqual([`restart: ${change}`]);
+  ])("%j -> %j is a restart", (olds, news, change, bringing) => {
+    expect(words(olds, news)).toEqual([`restart: ${change}`, bringing]);
+  });
+
+  it("is brought to another machine, with its size where it was seen", () => {
+    const served = { ...ours(), modelBytes: 540_100_000_000 };
+    const diff = diffInputs(
+      { host: "gpu1", ...served },
+      { host: "gpu2", ...ours() },
+      { oldHost: "gpu1:22", newHost: "gpu2:22" },
+    );
+    expect(describeDiff(diff, context)).toEqual([
+      "replacement: host gpu1:22 -> gpu2:22; the new server is started first, then the old one is stopped",
+      brought("vLLM 0.33.0 into an environment of its own; org/name, 540.1 GB, as far as the host lacks it"),
+    ]);
   });
 
   it("is none where the same is said in another way", () => {
@@ -64,7 +93,10 @@ describe("another model", () => {
     expect(words(served, hub({ revision: COMMIT }))).toEqual([
       `no restart: model.revision main -> ${COMMIT}`,
     ]);
-    expect(words(served, hub({ revision: OTHER }))).toEqual([`restart: model.revision main -> ${OTHER}`]);
+    expect(words(served, hub({ revision: OTHER }))).toEqual([
+      `restart: model.revision main -> ${OTHER}`,
+      lacking(`org/name@${OTHER}`),
+    ]);
     const pinned = { ...hub({ revision: COMMIT }), modelRevision: COMMIT };
     expect(words(pinned, hub({ revision: COMMIT, endpoint: "https://mirror" }))).toEqual([
       "no restart: model.endpoint (not set) -> https://mirror",
@@ -82,21 +114,26 @@ describe("another model", () => {
 
 describe("another vLLM", () => {
   it.each([
-    [ours(), ours({ version: "0.34.0" }), "vllm.version 0.33.0 -> 0.34.0"],
-    [hub(), ours(), "vllm.version (not set) -> 0.33.0"],
+    [ours(), ours({ version: "0.34.0" }), "vllm.version 0.33.0 -> 0.34.0", "0.34.0"],
+    [hub(), ours(), "vllm.version (not set) -> 0.33.0", "0.33.0"],
     [
       { ...hub(), vllm: { executable: "/v" } },
       ours(),
       "vllm.executable /v -> (not set), vllm.version (not set) -> 0.33.0",
+      "0.33.0",
     ],
-    [ours(), ours({ packages: ["a"] }), 'vllm.packages (not set) -> ["a"]'],
+    [ours(), ours({ packages: ["a"] }), 'vllm.packages (not set) -> ["a"]', "0.33.0"],
     [
       ours({ indexUrl: "https://old-secret@one" }),
       ours({ indexUrl: "https://old-secret@two" }),
       "vllm.indexUrl https://one -> https://two",
+      "0.33.0",
     ],
-  ])("%j -> %j is a restart", (olds, news, change) => {
-    expect(words(olds, news)).toEqual([`restart: ${change}`]);
+  ])("%j -> %j is a restart", (olds, news, change, version) => {
+    expect(words(olds, news)).toEqual([
+      `restart: ${change}`,
+      brought(`vLLM ${version} into an environment of its own`),
+    ]);
   });
 
   it("is none for other credentials or another order of packages", () => {

@@ -1,4 +1,5 @@
 import { durationText } from "./amount-text";
+import { bringingWords } from "./diff-bring";
 import type { Change } from "./diff-compare";
 import { NOT_SET } from "./diff-values";
 import { effectOf, isPlaceOfHost } from "./diff-effects";
@@ -36,6 +37,7 @@ export function describeDiff(diff: InputDiff, context: DiffContext): readonly st
   } else if (diff.restart.length > 0) {
     lines.push(restartWords(diff.restart, context));
   }
+  if (diff.bringing !== null && (move !== null || diff.restart.length > 0)) lines.push(...bringingWords(diff.bringing));
   if (diff.live.length > 0) lines.push(`no restart: ${listed(diff.live)}`);
   if (diff.credentials.length > 0) {
     lines.push(

@@ -1,3 +1,4 @@
+import { bringing, type Bringing } from "./diff-bring";
 import { changesBetween, comparable, type Change } from "./diff-compare";
 import { MODEL_PLACES } from "./derived-outputs";
 import { effectOf, isPlaceOfHost, type Effect } from "./diff-effects";
@@ -21,6 +22,8 @@ export interface InputDiff {
   readonly credentials: readonly Change[];
   /** New inputs that are not known yet, so that nothing can be said about them. */
   readonly unknown: readonly string[];
+  /** What is brought to the host first; null: nothing is, or that is not known yet. */
+  readonly bringing: Bringing | null;
   /** Something differs, or is not known yet. */
   readonly hasChanges: boolean;
 }
@@ -62,7 +65,19 @@ export function diffInputs(
     live: withEffect("live"),
     credentials: move !== null ? [] : withEffect("credentials"),
     unknown,
+    bringing:
+      before.ok && after.ok && unknown.length === 0
+        ? bringing(before.spec, after.spec, move !== null, recordedModel(olds))
+        : null,
     hasChanges: changes.length > 0 || move !== null || unknown.length > 0,
+  };
+}
+
+function recordedModel(olds: unknown): { readonly revision: string | null; readonly bytes: number | null } {
+  const { modelRevision, modelBytes } = isRecord(olds) ? olds : {};
+  return {
+    revision: typeof modelRevision === "string" ? modelRevision : null,
+    bytes: typeof modelBytes === "number" ? modelBytes : null,
   };
 }
 

@@ -15,6 +15,7 @@ export function serverOutputs(spec: Spec, observed: Observed, drift: readonly Dr
   return {
     modelRevision: found,
     ...derivedOutputs(spec),
+    modelBytes: observed.checkpoint?.found === true ? observed.checkpoint.weightBytes : null,
     modelPath: server.launch?.modelPath ?? null,
     configHash: server.launch?.fingerprint ?? null,
     vllmVersion: server.launch?.vllmVersion ?? installedVersion(observed),

@@ -9,6 +9,8 @@ export interface ServerOutputs {
   readonly tunnelCommand: string | null;
   /** Commit of a model that comes from a hub, 40 hex digits; it stays until the input says another. */
   readonly modelRevision: string | null;
+  /** Bytes of the checkpoint's weights on the host. */
+  readonly modelBytes: number | null;
   /** What vLLM serves: the overlay where the config is patched, else the checkpoint. */
   readonly modelPath: string | null;
   /** Hash of the declaration; the server answers it as system_fingerprint. */

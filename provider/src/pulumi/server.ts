@@ -17,6 +17,7 @@ const fromProvider: { readonly [Name in keyof ServerOutputs]: undefined } = {
   servedModelName: undefined,
   tunnelCommand: undefined,
   modelRevision: undefined,
+  modelBytes: undefined,
   modelPath: undefined,
   configHash: undefined,
   vllmVersion: undefined,
@@ -55,6 +56,8 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
    * that is declared is known in preview.
    */
   declare readonly modelRevision: Output<string | null>;
+  /** Bytes of the checkpoint's weights on the host. */
+  declare readonly modelBytes: Output<number | null>;
   /** Folder on the host that vLLM serves: the checkpoint, or the copy with changed config files. */
   declare readonly modelPath: Output<string | null>;
   /** Hash of the declaration. */

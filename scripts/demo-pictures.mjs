@@ -10,7 +10,9 @@ const COLUMNS = 112;
 const folder = join(repositoryFolder, "docs/demo");
 
 const printed = await demo().catch(failWith);
-const steps = printed.split(/^(?=\u2501\u2501 \d+\. )/m).slice(1);
+const steps = String(printed)
+  .split(/^(?=\u2501\u2501 \d+\. )/m)
+  .slice(1);
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 const pictures = [];
@@ -22,7 +24,7 @@ for (const step of steps) {
 }
 await writeFile(join(repositoryFolder, "docs/demo.md"), page(pictures));
 
-/** Everything the demo prints. It has to end well. */
+/** Everything the demo prints. It has to end well. @returns {Promise<string>} */
 function demo() {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(repositoryFolder, "scripts/demo.mjs")], {

@@ -25,7 +25,10 @@ describe("converge with a model and a vLLM that it brings there", () => {
     });
     const start = ["claim install fetch", "observe", "start wait"];
     expect(host.calls).toEqual(["observe", ...start, "observe", "confirm"]);
-    expect(said).toEqual([...arrived, "ready in 919 s: install 95, download 512, start 312; 131,072 tokens, KV cache bfloat16"]);
+    expect(said).toEqual([
+      ...arrived,
+      "ready in 919 s: install 95, download 512, start 312; 131,072 tokens, KV cache bfloat16",
+    ]);
   });
 
   it("looks at both once more before a restart, and leaves a server that runs as declared alone", async () => {
@@ -36,7 +39,9 @@ describe("converge with a model and a vLLM that it brings there", () => {
     await run(host, update, wishes);
     const { said } = await run(host, update, { ...wishes, engine: { maxModelLen: 64 } });
     expect(host.calls).toEqual(["observe", "observe", "install fetch stop start wait", "observe"]);
-    expect(said).toEqual(["ready in 312 s: install 0, download 0, start 312; 131,072 tokens, KV cache bfloat16"]);
+    expect(said).toEqual([
+      "ready in 312 s: install 0, download 0, start 312; 131,072 tokens, KV cache bfloat16",
+    ]);
   });
 
   it("brings back beside the running server what was taken away, without a restart", async () => {

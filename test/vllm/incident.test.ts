@@ -76,7 +76,9 @@ describe(`the incident on the real vLLM (${hasAvx512 ? "with" : "without"} AVX-5
   it("with the input changed it is ready and answers one token with our fingerprint", async () => {
     await declareTiny({ kvCacheDtype: "bfloat16" });
     const up = await bed.project.up();
-    expect(up.stdout).toMatch(/ready in \d+ s: start \d+; 128 tokens, KV cache (auto|bfloat16), [\d.]+x concurrency/);
+    expect(up.stdout).toMatch(
+      /ready in \d+ s: start \d+; 128 tokens, KV cache (auto|bfloat16), [\d.]+x concurrency/,
+    );
     expect(up.code).toBe(0);
     const seen = await outputs();
     expect(seen).toMatchObject({

@@ -37,7 +37,8 @@ export function describeDiff(diff: InputDiff, context: DiffContext): readonly st
   } else if (diff.restart.length > 0) {
     lines.push(restartWords(diff.restart, context));
   }
-  if (diff.bringing !== null && (move !== null || diff.restart.length > 0)) lines.push(...bringingWords(diff.bringing));
+  if (diff.bringing !== null && (move !== null || diff.restart.length > 0))
+    lines.push(...bringingWords(diff.bringing));
   if (diff.live.length > 0) lines.push(`no restart: ${listed(diff.live)}`);
   if (diff.credentials.length > 0) {
     lines.push(

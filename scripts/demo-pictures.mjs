@@ -10,9 +10,7 @@ const COLUMNS = 112;
 const folder = join(repositoryFolder, "docs/demo");
 
 const printed = await demo().catch(failWith);
-const steps = String(printed)
-  .split(/^(?=\u2501\u2501 \d+\. )/m)
-  .slice(1);
+const steps = printed.split(/^(?=\u2501\u2501 \d+\. )/m).slice(1);
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 const pictures = [];

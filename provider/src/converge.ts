@@ -9,7 +9,6 @@ import type { Observed, OwnerRecord } from "./core/observed";
 import { claimSteps, plan } from "./core/plan";
 import { allParts, missingParts, partLabel, provision, type Provision } from "./core/provision";
 import { fetchWords, installWords } from "./core/provision-words";
-import type { TimeSpent } from "./core/ready-words";
 import type { Spec } from "./core/spec";
 import { logCommand } from "./core/ssh-command";
 import type { Step } from "./core/step";
@@ -21,6 +20,7 @@ import { LiveStart, type Report } from "./live-start";
 import { look, type LookFor } from "./look";
 import type { HostAgent } from "./remote/host-agent";
 import type { ApplyResult } from "./remote/protocol";
+import { Stopwatch } from "./stopwatch";
 
 export interface ConvergeTask {
   readonly spec: Spec;
@@ -78,13 +78,11 @@ class Run {
   /** How far the long work was seen to come in the last try, and in those before it. */
   private advance = { before: 0, now: 0 };
   private readonly heed: Heed;
-  private readonly begun: Date;
-  /** Seconds that bringing vLLM and the checkpoint took. */
-  private readonly brought = { install: 0, fetch: 0 };
+  private readonly stopwatch: Stopwatch;
 
   constructor(private readonly task: ConvergeTask) {
     this.serverId = task.serverId;
-    this.begun = task.now();
+    this.stopwatch = new Stopwatch(task.now, task.report);
     this.heed = new Heed(task.report);
   }
 
@@ -187,6 +185,7 @@ class Run {
       return await agent.apply(this.request(steps, observed), limit, (event) => {
         live.take(event);
         this.advance.now = live.advance;
+        this.stopwatch.tick();
       });
     } catch (error) {
       const isStart = steps.some((step) => step.kind === "start");
@@ -215,22 +214,17 @@ class Run {
     const result = await this.carriedOut(steps, observed, live);
     const { checkpoint } = observed;
     const known = resolvedRevision ?? (checkpoint?.found === true ? (checkpoint.revision ?? null) : null);
+    this.stopwatch.take(result);
     for (const step of result.steps) {
-      if (step.kind === "install") {
-        if (step.install.built) this.brought.install += step.install.seconds;
-        for (const words of installWords(step.install)) report.info(words);
-      }
-      if (step.kind === "fetch") {
-        if (step.fetch.fetchedBytes > 0) this.brought.fetch += step.fetch.seconds;
-        for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
-      }
+      if (step.kind === "install") for (const words of installWords(step.install)) report.info(words);
+      if (step.kind === "fetch") for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
     }
     const started = result.steps.find((step) => step.kind === "start")?.start;
     for (const note of started?.notes ?? []) report.info(note);
     const last = result.steps.at(-1);
     if (last?.kind !== "wait") return;
     if (last.wait.outcome === "ready") {
-      report.info(live.summary(last.wait.ready, this.spent()));
+      report.info(live.summary(last.wait.ready, this.stopwatch.spent(spec)));
       return;
     }
     const failure = live.failure({
@@ -243,15 +237,6 @@ class Run {
     });
     report.progress(last.wait.outcome === "exited" ? "cleaning up" : "stopping the failed start");
     throw await clearUp(this.scene(), failure);
-  }
-
-  private spent(): TimeSpent {
-    const { spec, now } = this.task;
-    return {
-      total: (now().getTime() - this.begun.getTime()) / 1000,
-      install: spec.vllm.kind === "environment" ? this.brought.install : null,
-      download: spec.model.kind === "hub" ? this.brought.fetch : null,
-    };
   }
 
   /**

@@ -53,4 +53,40 @@ describe("a start that is cut", () => {
     expect((await bed.project.destroy()).code).toBe(0);
     expect(bed.processes()).toEqual([]);
   });
+
+  it("is waited for after the first ^C, recorded, and has nothing left to do", async () => {
+    await bed.declare({ once: inputs });
+    const up = bed.project.start("up");
+    const { pid } = await starting();
+    up.kill("SIGINT");
+    const { code, stdout, stderr } = await up.result;
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("update canceled")]);
+    expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
+    const again = await bed.project.up();
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("2 unchanged")]);
+    expect((await bed.project.destroy()).code).toBe(0);
+    expect(bed.processes()).toEqual([]);
+  });
+
+  it("goes on after the second ^C, and the next up takes the server over", async () => {
+    await bed.declare({ twice: inputs });
+    const up = bed.project.start("up");
+    const { pid } = await starting();
+    let said = "";
+    up.output.on("data", (piece) => (said += String(piece)));
+    up.kill("SIGINT");
+    await eventually("the CLI has heard it", () => (said.includes("^C received") ? true : null));
+    up.kill("SIGINT");
+    expect((await up.result).stdout).toContain("terminating");
+    await eventually("the connection of the ended up is gone", () =>
+      descendantsOf(bed.sshd.pid).length === 0 ? true : null,
+    );
+    await bed.project.cancel();
+    const again = await bed.project.up();
+    expect(again.code, again.stdout).toBe(0);
+    expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
+    expect(apiServers().map((process) => process.pid)).toEqual([pid]);
+    expect((await bed.project.destroy()).code).toBe(0);
+    expect(bed.processes()).toEqual([]);
+  });
 });

@@ -72,31 +72,34 @@ test("stacks: a secret in the config stays one, the rest of the config stays rea
   expect(stdout).not.toContain("sk-secret-1");
 });
 
-test.each([
-  ["of no servers at all", "{}", "vllm-servers:servers of the stack's config is nothing"],
-  [
-    "of plain text",
-    "{ vllm-servers:servers: hello }",
-    "vllm-servers:servers of the stack's config is a string",
-  ],
-  [
-    "of a server without inputs",
-    "{ vllm-servers:servers: { tiny: } }",
-    "vllm-servers:servers.tiny of the stack's config is empty, need an object: inputs of VllmServer",
-  ],
-  [
-    "of an empty name",
-    '{ vllm-servers:servers: { "": { host: gpu1 } } }',
-    "a name in vllm-servers:servers of the stack's config is empty",
-  ],
-])("stacks: a config %s is refused at its path", async (_, config, refusal) => {
+test("stacks: a secret that servers share is one of each of them", async () => {
   const copy = copyOfRoot();
+  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name } }";
+  writeFileSync(
+    join(copy, "stacks", "config", "Pulumi.local.yaml"),
+    `config: { vllm-servers:servers: ${servers} }\n`,
+  );
+  const own = await projectOf({ copyOf: copy, stack: "local" });
+  const words = ["set", "--path", "--secret", "vllm-servers:defaults.environment.HF_TOKEN", "hf_secret_1"];
+  await own.mustRun("config", words);
+  const { code, stdout } = await own.preview(["--diff"]);
+  expect(code).toBe(0);
+  expect(stdout.match(/environment +: \[secret\]/g)).toHaveLength(2);
+  expect(stdout).not.toContain("hf_secret_1");
+});
+
+test("stacks: everything that is wrong in the config is told at once, before anything is declared", async () => {
+  const copy = copyOfRoot();
+  const config = "{ vllm-servers:servers: { tiny: { host: gpu1, engin: {} } }, vllm-servers:defaults: text }";
   writeFileSync(join(copy, "stacks", "config", "Pulumi.local.yaml"), `config: ${config}\n`);
   const own = await projectOf({ copyOf: copy, stack: "local" });
-  const { code, stdout } = await own.preview();
+  const { code, printed } = await own.preview();
   expect(code).not.toBe(0);
-  expect(stdout).toContain(`error: Cannot declare servers: ${refusal}`);
-  expect(stdout).not.toContain("unhandled exception");
+  expect(printed).toContain("error: Cannot declare servers: 3 problems in the config of stack local");
+  expect(printed).toContain("vllm-servers:servers.tiny.engin: found an object, need engine");
+  expect(printed).toContain("vllm-servers:servers.tiny.model: found nothing, need text such as");
+  expect(printed).toContain("vllm-servers:defaults: found text, need an object");
+  expect(printed).not.toContain("unhandled exception");
 });
 
 test("examples/single-server is a whole project", async () => {

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
+import { connectionTrap } from "../support/connection-trap";
+import { startProgram } from "../support/patch-command";
 import { PulumiProject, type ProjectOptions } from "../support/pulumi-cli";
 
 let project: PulumiProject | undefined;
@@ -55,6 +57,45 @@ test.each([
     });
   },
 );
+
+test("stacks: two servers of one host share what stands in the defaults", async () => {
+  const own = await projectOf({ copyOf: copyOfRoot(), stack: "two-on-one" });
+  expect(await previewedOutputs(own)).toEqual({
+    baseUrls: { chat: "http://127.0.0.1:8000/v1", embed: "http://127.0.0.1:8001/v1" },
+    tunnelCommands: {
+      chat: "ssh -N -L 8000:127.0.0.1:8000 ubuntu@gpu1",
+      embed: "ssh -N -L 8001:127.0.0.1:8001 ubuntu@gpu1",
+    },
+  });
+});
+
+test("stacks: a fleet of twenty hosts is previewed without a connection to any of them", async () => {
+  const trap = await connectionTrap();
+  try {
+    const own = await projectOf({ copyOf: copyOfRoot(), stack: "fleet", env: { HOME: trap.home } });
+    const { code, stdout, events, seconds } = await own.preview();
+    expect(code, stdout).toBe(0);
+    expect(seconds).toBeLessThan(60);
+    expect(trap.connections()).toBe(0);
+    const declared = events.flatMap(({ resourcePreEvent }) => resourcePreEvent?.metadata ?? []);
+    const servers = declared.filter(({ type }) => type.endsWith("vllm:VllmServer"));
+    const inputs = new Map(servers.map((step) => [step.urn.split("::").at(-1), step.new?.inputs]));
+    expect(inputs.size).toBe(20);
+    expect(inputs.get("llm-09")).toMatchObject({
+      host: "gpu09",
+      engine: { servedModelName: ["chat"], tensorParallelSize: 8, maxModelLen: 131072, maxNumSeqs: 16 },
+      timeouts: { ready: 1800 },
+    });
+    expect(inputs.get("llm-16")).toMatchObject({ kvCacheDtype: "bfloat16", timeouts: { ready: 5400 } });
+    expect(inputs.get("llm-17")).not.toHaveProperty("kvCacheDtype");
+    expect(inputs.get("llm-20")).toMatchObject({ service: { startOnBoot: false, restart: { max: 3 } } });
+    // The trap is one: what does look at a host falls into it.
+    await startProgram(["doctor", "gpu07"], { env: { ...process.env, HOME: trap.home } }).result;
+    expect(trap.connections()).toBeGreaterThan(0);
+  } finally {
+    trap.close();
+  }
+});
 
 test("stacks: a secret in the config stays one, the rest of the config stays readable", async () => {
   const own = await projectOf({ copyOf: copyOfRoot(), stack: "kimi" });

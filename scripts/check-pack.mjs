@@ -25,13 +25,16 @@ const READERS = {
   "by-require.cjs": `
     const { VllmServer } = require("pulumi-vllm");
     const { v1 } = require("pulumi-vllm/runtime");
-    if (typeof VllmServer !== "function" || typeof v1.create !== "function") process.exit(1);`,
+    const { inputProblems } = require("pulumi-vllm/inputs");
+    if (typeof VllmServer !== "function" || typeof v1.create !== "function") process.exit(1);
+    if (inputProblems({}).length !== 2) process.exit(1);`,
   "by-import.mjs": `
     import { VllmServer } from "pulumi-vllm";
     import { v1 } from "pulumi-vllm/runtime";
     if (typeof VllmServer !== "function" || typeof v1.create !== "function") process.exit(1);`,
   "by-types.mts": `import { VllmServer } from "pulumi-vllm"; export const made: typeof VllmServer = VllmServer;`,
-  "by-types.cts": `import { VllmServer } from "pulumi-vllm"; export const made: typeof VllmServer = VllmServer;`,
+  "by-types.cts": `import { VllmServer } from "pulumi-vllm"; export const made: typeof VllmServer = VllmServer;
+    export { inputProblems } from "pulumi-vllm/inputs";`,
 };
 
 const folder = await mkdtemp(join(tmpdir(), "pulumi-vllm-pack-"));

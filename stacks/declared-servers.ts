@@ -1,53 +1,48 @@
-import * as pulumi from "@pulumi/pulumi";
 import type { VllmServerArgs } from "pulumi-vllm";
+import { inputProblems, type InputProblem } from "pulumi-vllm/inputs";
+import { pathAt, refusal, type ConfigProblem } from "./config-problem";
+import { readSections, type Sections } from "./config-sections";
+import { layersOf } from "./groups";
+import { mergeLayers, type Inputs, type Layer } from "./layers";
 
-type Servers = Readonly<Record<string, VllmServerArgs>>;
+type Servers = readonly (readonly [name: string, args: VllmServerArgs])[];
 
 /**
- * `servers:` of the stack's config: name -> inputs of VllmServer. Values may be secrets
- * (`pulumi config set --path --secret servers.kimi.apiKey`): VllmServer itself marks every input that can hold one, so the
- * rest stays readable in diffs although Pulumi takes an object with one secret in it for a secret as a whole.
+ * The servers of the stack's config: `servers:` (name -> inputs of VllmServer), over the inputs of the `groups:` that a server names with
+ * `group`, over `defaults:`. Values may be secrets (`pulumi config set --path --secret vllm-servers:servers.kimi.apiKey`): VllmServer itself
+ * marks every input that can hold one, so the rest stays readable in diffs although Pulumi takes an object with one secret in it for a
+ * secret as a whole.
+ * @throws pulumi.RunError with everything that is wrong, each at its path in the config
  */
 export function declaredServers(): Servers {
-  const key = `${pulumi.getProject()}:servers`;
-  const text = pulumi.runtime.getConfig(key);
-  if (text === undefined) throw refusal(key, "nothing", SERVERS);
-  const servers = parsed(text);
-  if (!isObject(servers)) throw refusal(key, kindOf(servers), SERVERS);
-  if (isServers(servers)) return servers;
-  const [name, args] = Object.entries(servers).find(([name, args]) => name === "" || !isObject(args)) ?? [];
-  throw name === ""
-    ? refusal(`a name in ${key}`, "empty", SERVERS)
-    : refusal(`${key}.${name ?? ""}`, kindOf(args), "an object: inputs of VllmServer");
-}
-
-const SERVERS = "an object: name -> inputs of VllmServer (host, model, ...)";
-
-function refusal(path: string, found: string, wanted: string): pulumi.RunError {
-  return new pulumi.RunError(
-    `Cannot declare servers: ${path} of the stack's config is ${found}, need ${wanted}`,
+  const sections = readSections();
+  const { defaults, groups, servers, problems: ofGroups } = layersOf(sections);
+  // Shared layers are judged by themselves too: what is wrong in them is told once, also where no server takes it.
+  const shared = [defaults, ...groups].flatMap((layer) =>
+    problemsOf(layer.inputs, sections, true).map((problem) => placedIn(layer, problem)),
   );
+  const judged = servers.map(({ name, below, own }) => {
+    const { inputs, layerOf } = mergeLayers(below, own);
+    const placed = problemsOf(inputs, sections).map((problem) => {
+      const layer = layerOf(problem.path);
+      return { ...placedIn(layer, problem), ...(layer === own ? {} : { server: name }) };
+    });
+    return { name, inputs, problems: placed };
+  });
+  const all = [...sections.problems, ...ofGroups, ...shared, ...judged.flatMap(({ problems }) => problems)];
+  if (all.length > 0) throw refusal(all);
+  return judged.flatMap(({ name, inputs }) => (isArgs(inputs) ? [[name, inputs] as const] : []));
 }
 
-/** Text that is no JSON is what Pulumi makes of a plain value. Values may be secrets: they are not told. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/** What VllmServer would refuse. */
+function problemsOf(inputs: Inputs, { holdsSecrets }: Sections, isPart = false): readonly InputProblem[] {
+  return inputProblems(inputs, { isPart, holdsSecrets });
 }
 
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return "empty";
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+function placedIn(layer: Layer, { path, found, wanted }: InputProblem): ConfigProblem {
+  return { path: pathAt(layer.path, ...path), found, wanted };
 }
 
-/** What is in the inputs is for VllmServer to judge: it reports every problem at its path. */
-function isServers(value: Readonly<Record<string, unknown>>): value is Servers {
-  return Object.entries(value).every(([name, args]) => name !== "" && isObject(args));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isArgs(inputs: Inputs): inputs is Inputs & VllmServerArgs {
+  return inputProblems(inputs).length === 0;
 }

@@ -1,7 +1,7 @@
 import { VllmServer } from "pulumi-vllm";
 import { declaredServers } from "./declared-servers";
 
-const servers = Object.entries(declaredServers()).map(([name, args]) => ({
+const servers = declaredServers().map(([name, args]) => ({
   name,
   server: new VllmServer(name, args),
 }));

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
+import { connectionTrap } from "../support/connection-trap";
+import { startProgram } from "../support/patch-command";
 import { PulumiProject, type ProjectOptions } from "../support/pulumi-cli";
 
 let project: PulumiProject | undefined;
@@ -56,6 +58,45 @@ test.each([
   },
 );
 
+test("stacks: two servers of one host share what stands in the defaults", async () => {
+  const own = await projectOf({ copyOf: copyOfRoot(), stack: "two-on-one" });
+  expect(await previewedOutputs(own)).toEqual({
+    baseUrls: { chat: "http://127.0.0.1:8000/v1", embed: "http://127.0.0.1:8001/v1" },
+    tunnelCommands: {
+      chat: "ssh -N -L 8000:127.0.0.1:8000 ubuntu@gpu1",
+      embed: "ssh -N -L 8001:127.0.0.1:8001 ubuntu@gpu1",
+    },
+  });
+});
+
+test("stacks: a fleet of twenty hosts is previewed without a connection to any of them", async () => {
+  const trap = await connectionTrap();
+  try {
+    const own = await projectOf({ copyOf: copyOfRoot(), stack: "fleet", env: { HOME: trap.home } });
+    const { code, stdout, events, seconds } = await own.preview();
+    expect(code, stdout).toBe(0);
+    expect(seconds).toBeLessThan(60);
+    expect(trap.connections()).toBe(0);
+    const declared = events.flatMap(({ resourcePreEvent }) => resourcePreEvent?.metadata ?? []);
+    const servers = declared.filter(({ type }) => type.endsWith("vllm:VllmServer"));
+    const inputs = new Map(servers.map((step) => [step.urn.split("::").at(-1), step.new?.inputs]));
+    expect(inputs.size).toBe(20);
+    expect(inputs.get("llm-09")).toMatchObject({
+      host: "gpu09",
+      engine: { servedModelName: ["chat"], tensorParallelSize: 8, maxModelLen: 131072, maxNumSeqs: 16 },
+      timeouts: { ready: 1800 },
+    });
+    expect(inputs.get("llm-16")).toMatchObject({ kvCacheDtype: "bfloat16", timeouts: { ready: 5400 } });
+    expect(inputs.get("llm-17")).not.toHaveProperty("kvCacheDtype");
+    expect(inputs.get("llm-20")).toMatchObject({ service: { startOnBoot: false, restart: { max: 3 } } });
+    // The trap is one: what does look at a host falls into it.
+    await startProgram(["doctor", "gpu07"], { env: { ...process.env, HOME: trap.home } }).result;
+    expect(trap.connections()).toBeGreaterThan(0);
+  } finally {
+    trap.close();
+  }
+});
+
 test("stacks: a secret in the config stays one, the rest of the config stays readable", async () => {
   const own = await projectOf({ copyOf: copyOfRoot(), stack: "kimi" });
   await own.mustRun("config", [
@@ -72,31 +113,34 @@ test("stacks: a secret in the config stays one, the rest of the config stays rea
   expect(stdout).not.toContain("sk-secret-1");
 });
 
-test.each([
-  ["of no servers at all", "{}", "vllm-servers:servers of the stack's config is nothing"],
-  [
-    "of plain text",
-    "{ vllm-servers:servers: hello }",
-    "vllm-servers:servers of the stack's config is a string",
-  ],
-  [
-    "of a server without inputs",
-    "{ vllm-servers:servers: { tiny: } }",
-    "vllm-servers:servers.tiny of the stack's config is empty, need an object: inputs of VllmServer",
-  ],
-  [
-    "of an empty name",
-    '{ vllm-servers:servers: { "": { host: gpu1 } } }',
-    "a name in vllm-servers:servers of the stack's config is empty",
-  ],
-])("stacks: a config %s is refused at its path", async (_, config, refusal) => {
+test("stacks: a secret that servers share is one of each of them", async () => {
   const copy = copyOfRoot();
+  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name } }";
+  writeFileSync(
+    join(copy, "stacks", "config", "Pulumi.local.yaml"),
+    `config: { vllm-servers:servers: ${servers} }\n`,
+  );
+  const own = await projectOf({ copyOf: copy, stack: "local" });
+  const words = ["set", "--path", "--secret", "vllm-servers:defaults.environment.HF_TOKEN", "hf_secret_1"];
+  await own.mustRun("config", words);
+  const { code, stdout } = await own.preview(["--diff"]);
+  expect(code).toBe(0);
+  expect(stdout.match(/environment +: \[secret\]/g)).toHaveLength(2);
+  expect(stdout).not.toContain("hf_secret_1");
+});
+
+test("stacks: everything that is wrong in the config is told at once, before anything is declared", async () => {
+  const copy = copyOfRoot();
+  const config = "{ vllm-servers:servers: { tiny: { host: gpu1, engin: {} } }, vllm-servers:defaults: text }";
   writeFileSync(join(copy, "stacks", "config", "Pulumi.local.yaml"), `config: ${config}\n`);
   const own = await projectOf({ copyOf: copy, stack: "local" });
-  const { code, stdout } = await own.preview();
+  const { code, printed } = await own.preview();
   expect(code).not.toBe(0);
-  expect(stdout).toContain(`error: Cannot declare servers: ${refusal}`);
-  expect(stdout).not.toContain("unhandled exception");
+  expect(printed).toContain("error: Cannot declare servers: 3 problems in the config of stack local");
+  expect(printed).toContain("vllm-servers:servers.tiny.engin: found an object, need engine");
+  expect(printed).toContain("vllm-servers:servers.tiny.model: found nothing, need text such as");
+  expect(printed).toContain("vllm-servers:defaults: found text, need an object");
+  expect(printed).not.toContain("unhandled exception");
 });
 
 test("examples/single-server is a whole project", async () => {

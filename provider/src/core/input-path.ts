@@ -14,6 +14,16 @@ export function formatPath(path: InputPath): string {
   return text;
 }
 
+const WRITTEN_PART = /\.?([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy;
+
+/** The parts of what formatPath wrote. */
+export function parsePath(written: string): readonly (string | number)[] {
+  return [...written.matchAll(WRITTEN_PART)].map(([, name, index, quoted]) => {
+    if (index !== undefined) return Number(index);
+    return quoted === undefined ? (name ?? "") : String(JSON.parse(quoted));
+  });
+}
+
 /** Whether one of two written paths stands inside the other, or both are the same. */
 export function pathsOverlap(first: string, second: string): boolean {
   return isInside(first, second) || isInside(second, first);

@@ -60,6 +60,7 @@ const steps = [
     ],
   },
   { name: "shell", commands: [[python("shellcheck"), ...shellFiles.stdout.trim().split("\n")]] },
+  { name: "docs", commands: [[process.execPath, "scripts/inputs-page.mjs", "--check"]] },
   { name: "package", commands: [[process.execPath, "scripts/check-pack.mjs"]] },
 ];
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { capture } from "../../scripts/processes.mjs";
-import { ensurePackageManagers } from "../../scripts/setup-package-managers.mjs";
+import { ensurePnpmAndYarn } from "../../scripts/setup-pnpm-and-yarn.mjs";
 import { PulumiProject } from "./pulumi-cli.ts";
 
 /** A project outside the workspace, made as a person makes one, with the package as `npm pack` packs it. */
@@ -76,7 +76,7 @@ export async function setKind(
 }
 
 async function install(manager: PackageManager, folder: string): Promise<void> {
-  const { bin, cache } = await ensurePackageManagers();
+  const { bin, cache } = await ensurePnpmAndYarn();
   const words: Readonly<Record<PackageManager, readonly string[]>> = {
     npm: ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"],
     pnpm: ["install", "--prefer-offline", "--reporter=append-only", "--store-dir", join(cache, "pnpm")],

@@ -16,7 +16,7 @@ const NAME = Object.entries(VERSIONS)
  * pnpm and yarn, which the tests of the package install it with, and a folder for what they download.
  * @returns {Promise<{ bin: string, cache: string }>} absolute paths
  */
-export async function ensurePackageManagers() {
+export async function ensurePnpmAndYarn() {
   const folder = join(cacheFolder(), NAME);
   const bin = join(folder, "node_modules", ".bin");
   const cache = join(cacheFolder(), "packages");
@@ -40,5 +40,5 @@ export async function ensurePackageManagers() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  console.log((await ensurePackageManagers().catch(failWith)).bin);
+  console.log((await ensurePnpmAndYarn().catch(failWith)).bin);
 }

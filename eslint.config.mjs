@@ -5,7 +5,16 @@ import tseslint from "typescript-eslint";
 const plainJavaScript = ["provider/src/pulumi/blob.js", "provider/bin/pulumi-vllm.js"];
 
 export default defineConfig(
-  { ignores: ["**/dist/**", "**/dist.part-*/**", "**/node_modules/**", "coverage/**", ...plainJavaScript] },
+  {
+    ignores: [
+      "**/dist/**",
+      "**/dist.part-*/**",
+      "**/node_modules/**",
+      "coverage/**",
+      "docs/api/**",
+      ...plainJavaScript,
+    ],
+  },
   tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

@@ -60,6 +60,14 @@ const steps = [
     ],
   },
   { name: "shell", commands: [[python("shellcheck"), ...shellFiles.stdout.trim().split("\n")]] },
+  {
+    name: "docs",
+    commands: [
+      [process.execPath, "scripts/inputs-page.mjs", "--check"],
+      // An export without a docstring is an error of typedoc.json's.
+      [node("typedoc"), "--emit", "none"],
+    ],
+  },
   { name: "package", commands: [[process.execPath, "scripts/check-pack.mjs"]] },
 ];
 

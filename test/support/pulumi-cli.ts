@@ -23,8 +23,8 @@ export interface ProjectOptions {
   readonly stack?: string;
   /** Over the environment of this process; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where packages come from. Default: node_modules of this repository. */
-  readonly nodeModules?: string;
+  /** Where packages come from. Default: node_modules of this repository; null: they are installed into the project. */
+  readonly nodeModules?: string | null;
 }
 
 export interface PulumiResult {
@@ -95,7 +95,7 @@ export class PulumiProject {
       stack,
     );
     await mkdir(join(folder, ".state"));
-    await symlink(nodeModules, join(folder, "node_modules"));
+    if (nodeModules !== null) await symlink(nodeModules, join(folder, "node_modules"));
     if (options.copyOf === undefined) {
       await writeFile(join(folder, "Pulumi.yaml"), projectFile(name));
       await writeFile(

@@ -126,6 +126,7 @@ export interface VllmArgs {
   readonly torchBackend?: Input<string> | undefined;
 }
 
+/** Address and port of the API. Change: restart. */
 export interface ListenArgs {
   /** Address to listen on. Any but loopback needs apiKey or allowUnauthenticated. Default "127.0.0.1". */
   readonly address?: Input<string> | undefined;
@@ -133,6 +134,7 @@ export interface ListenArgs {
   readonly port?: Input<number> | undefined;
 }
 
+/** Who looks after the process, and how. */
 export interface ServiceArgs {
   /**
    * Who looks after the process: "systemd" (a system unit; needs root or sudo without a password), "systemd-user" (a unit of the user;
@@ -148,6 +150,7 @@ export interface ServiceArgs {
   readonly logs?: Input<LogArgs> | undefined;
 }
 
+/** How much stays of the logs of a server. */
 export interface LogArgs {
   /** Starts whose logs stay on the host, each with a log of its own; from 1 to 1000. Default 5. */
   readonly keep?: Input<number> | undefined;
@@ -155,6 +158,7 @@ export interface LogArgs {
   readonly maxBytes?: Input<number> | undefined;
 }
 
+/** Limits of automatic starts; past them the server is crash-looping and left alone. Change: no restart. */
 export interface RestartArgs {
   /**
    * Automatic starts allowed within withinSeconds, and, however long each takes, in a row without having served in between;
@@ -167,11 +171,13 @@ export interface RestartArgs {
   readonly delaySeconds?: Input<number> | undefined;
 }
 
+/** How a start proves that it serves. Change: nothing until the next start. */
 export interface ReadinessArgs {
   /** The request that must be answered: "auto" (by what the server can do), "completion", "chat", "embedding", "health". Default "auto". */
   readonly probe?: Input<"auto" | "completion" | "chat" | "embedding" | "health"> | undefined;
 }
 
+/** Seconds that each phase may take. Change: nothing until the next operation. */
 export interface TimeoutArgs {
   /** Seconds until a connection stands, over all tries. Default 30. */
   readonly connect?: Input<number> | undefined;
@@ -191,6 +197,7 @@ export interface TimeoutArgs {
   readonly stop?: Input<number> | undefined;
 }
 
+/** What an update does beside what was declared. Change: nothing until the next update. */
 export interface UpdateArgs {
   /**
    * Whether what was ready last is started again when what was declared instead does not get ready. `up` fails in either case, and the next one
@@ -200,6 +207,7 @@ export interface UpdateArgs {
   readonly returnToLastGood?: Input<boolean> | undefined;
 }
 
+/** What is done, and what is left, when the resource is deleted. Change: nothing on the host, which need not answer for it. */
 export interface OnDeleteArgs {
   /**
    * When the host cannot be reached: "fail" keeps the resource and tells why; "forget" deletes it from the state and warns of what may still

@@ -62,11 +62,13 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly modelPath: Output<string | null>;
   /** Hash of the declaration. */
   declare readonly configHash: Output<string | null>;
+  /** Version of the vLLM that was started last, else of the one that is installed for it, e.g. "0.32.0". */
   declare readonly vllmVersion: Output<string | null>;
   /** KV cache type the running server settled on; kvCacheDtype is the wish. */
   declare readonly resolvedKvCacheDtype: Output<string | null>;
   /** Tokens of prompt and answer together, as the running server says. */
   declare readonly maxModelLen: Output<number | null>;
+  /** UUIDs of the GPUs that it was last started on; [] where no GPU is managed. */
   declare readonly gpuUuids: Output<readonly string[]>;
   /** Log of the newest start, on the host. */
   declare readonly logPath: Output<string | null>;
@@ -82,6 +84,7 @@ export class VllmServer extends dynamic.Resource implements OutputProperties {
   declare readonly startedAt: Output<string | null>;
   /** Seconds from start to ready. */
   declare readonly startDurationSeconds: Output<number | null>;
+  /** Process id of vLLM's API server on the host; null where none runs. */
   declare readonly pid: Output<number | null>;
   /** Boot of the host that pid belongs to. */
   declare readonly bootId: Output<string | null>;

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../provider/src/cli/commands";
+import { readOptions as readDiagnose } from "../../provider/src/cli/diagnose/options";
+import { readOptions as readDoctor } from "../../provider/src/cli/doctor/options";
+import { readOptions as readFromCommand } from "../../provider/src/cli/from-command/options";
+import { readOptions as readLogs } from "../../provider/src/cli/logs/options";
+import { readOptions as readPatch } from "../../provider/src/cli/patch/options";
+import { readOptions as readToCommand } from "../../provider/src/cli/to-command/options";
+import { repositoryFolder } from "../../scripts/places.mjs";
+import { SUITES } from "../../scripts/test-suites.mjs";
+import { brokenLinks, documentedLines, documents } from "../support/documents";
+
+/** What the documents tell a reader to type or to click is there. documented-commands.test.ts also runs what needs no host. */
+
+const READERS = new Map<string, (words: readonly string[]) => { readonly problems: readonly string[] }>([
+  ["diagnose", readDiagnose],
+  ["doctor", readDoctor],
+  ["from-command", readFromCommand],
+  ["logs", readLogs],
+  ["patch", readPatch],
+  ["to-command", readToCommand],
+]);
+const { scripts }: { scripts: object } = JSON.parse(
+  readFileSync(join(repositoryFolder, "package.json"), "utf8"),
+);
+const CHECKS = [
+  ...readFileSync(join(repositoryFolder, "scripts/check.mjs"), "utf8").matchAll(/\{ ?\n? *name: "([^"]+)"/g),
+].map(([, name]) => name);
+
+/** What is wrong with a line that begins like this; "" where nothing is. */
+const RULES: readonly (readonly [start: RegExp, problem: (rest: readonly string[]) => string])[] = [
+  [/^npx pulumi-vllm /, ([name = "", ...words]) => problemOfProgram(name, words)],
+  [/^npx vitest run /, (words) => missing(words.filter((word) => word.includes("/")))],
+  [/^npm run /, ([script = "", dashes, ...names]) => problemOfScript(script, dashes, names)],
+  [/^npm test ?/, ([dashes, ...names]) => problemOfScript("test", dashes, names)],
+  [/^npm (install|ci|pack|publish)\b/, () => ""],
+  [/^node /, ([file = ""]) => missing([file])],
+  [/^pulumi /, ([verb = ""]) => (PULUMI_VERBS.includes(verb) ? "" : `pulumi has no ${verb}`)],
+  // Of the system's.
+  [/^(cd|curl|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
+  [/^\$\(pulumi stack output tunnelCommand\)$/, () => ""],
+];
+const PULUMI_VERBS = ["cancel", "config", "destroy", "login", "preview", "refresh", "stack", "state", "up"];
+
+function problemOfProgram(name: string, words: readonly string[]): string {
+  // The word that stands for any of them.
+  if (name === "COMMAND" || name.startsWith("-")) return "";
+  const read = READERS.get(name);
+  if (read === undefined) return `there is no command ${name}`;
+  const redirected = words.indexOf(">");
+  const own = redirected === -1 ? words : words.slice(0, redirected);
+  // Named in a sentence, without what it needs.
+  return own.length === 0 ? "" : read(own.map((word) => word.replaceAll("'", ""))).problems.join("; ");
+}
+
+function problemOfScript(script: string, dashes: string | undefined, names: readonly string[]): string {
+  if (!Object.hasOwn(scripts, script)) return `there is no script ${script}`;
+  if (dashes !== undefined && dashes !== "--") return `npm takes ${dashes} for itself`;
+  const known = new Map([
+    ["test", SUITES.map(({ name }) => name)],
+    ["check", CHECKS],
+  ]).get(script);
+  return names
+    .filter((name) => known?.includes(name) === false)
+    .map((name) => `${script} has no ${name}`)
+    .join("; ");
+}
+
+function missing(paths: readonly string[]): string {
+  return paths
+    .filter((path) => !existsSync(join(repositoryFolder, path)))
+    .map((path) => `there is no ${path}`)
+    .join("; ");
+}
+
+function problemOf(line: string): string {
+  const rule = RULES.find(([start]) => start.test(line));
+  if (rule === undefined) return "of no kind that is known";
+  const rest = line.replace(rule[0], "").trim();
+  return rule[1](rest === "" ? [] : rest.split(/\s+/));
+}
+
+const all = documents();
+
+test("every command of the program is known here", () => {
+  expect([...READERS.keys()].sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+});
+
+test.each([
+  ["npx pulumi-vllm doctr gpu1", "there is no command doctr"],
+  ["npx pulumi-vllm doctor gpu1 --fast", "--fast is no option"],
+  ["npm run chek", "there is no script chek"],
+  ["npm test -- unit units", "test has no units"],
+  ["npm test unit", "npm takes unit for itself"],
+  ["npm run check -- lint typos", "check has no typos"],
+  ["node scripts/absent.mjs", "there is no scripts/absent.mjs"],
+  ["npx vitest run --project unit test/unit/absent.test.ts", "there is no test/unit/absent.test.ts"],
+  ["pulumi deploy", "pulumi has no deploy"],
+  ["sudo rm -rf", "of no kind that is known"],
+  ["npx pulumi-vllm logs chat --lines 5 > chat.log", ""],
+])("%s: %s", (line, problem) => {
+  expect(problemOf(line)).toBe(problem);
+});
+
+test("a link to a file or a heading that is not there is found", () => {
+  const text =
+    "# Inputs\n[a](#inputs) [b](#b) [c](docs/absent.md) [d](README.md#inputs) [e](README.md#absent)\n";
+  expect(brokenLinks({ path: "README.md", text })).toEqual(["#b", "docs/absent.md", "README.md#absent"]);
+});
+
+describe.each(all.map((document) => [document.path, document] as const))("%s", (_, document) => {
+  test("names only commands that are there", () => {
+    const wrong = documentedLines(document)
+      .flatMap(({ line }) => line.split(/ (?:&&|\|) /))
+      .map((line) => [line, problemOf(line)])
+      .filter(([, problem]) => problem !== "");
+    expect(wrong).toEqual([]);
+  });
+
+  test("links only to what is there", () => {
+    expect(brokenLinks(document)).toEqual([]);
+  });
+});

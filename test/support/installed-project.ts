@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
+import { capture } from "../../scripts/processes.mjs";
+import { ensurePnpmAndYarn } from "../../scripts/setup-pnpm-and-yarn.mjs";
+import { PulumiProject } from "./pulumi-cli.ts";
+
+/** A project outside the workspace, made as a person makes one, with the package as `npm pack` packs it. */
+
+export type PackageManager = "npm" | "pnpm" | "yarn";
+
+/** What a program is written in, and what Node takes it for. */
+export interface ProgramKind {
+  readonly language: "TypeScript" | "JavaScript";
+  readonly modules: "CommonJS" | "ESM";
+}
+
+/** An installation that takes longer is one that will not end. */
+const INSTALL_SECONDS = 240;
+
+/** What the project has beside the package, as `pulumi new` gives it: the versions that are tried. */
+const DEPENDENCIES = { "@pulumi/pulumi": "3.276.0" };
+const DEV_DEPENDENCIES = { typescript: "~6.0.3", "@types/node": "^24" };
+
+/** pnpm fails where it was not told about the install scripts of packages; README.md of the package says this. */
+const PNPM_WORKSPACE = "allowBuilds:\n  cpu-features: false\n  protobufjs: false\n  ssh2: false\n";
+
+/** @param folder where it is put @returns path of the tarball */
+export async function pack(folder: string): Promise<string> {
+  const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
+  const printed = await mustRun("npm", words, join(repositoryFolder, "provider"), process.env);
+  const [packed]: readonly { readonly filename: string }[] = JSON.parse(printed);
+  if (packed === undefined) throw new Error(`Cannot pack the package: npm printed ${printed}`);
+  return join(folder, packed.filename);
+}
+
+/** @param home HOME of the CLI, where ~/.ssh/config lies */
+export async function installedProject(
+  manager: PackageManager,
+  tarball: string,
+  home: string,
+): Promise<PulumiProject> {
+  const empty = mkdtempSync(join(tmpdir(), "empty-project-"));
+  writeFileSync(join(empty, "Pulumi.yaml"), "name: own\nruntime: nodejs\n");
+  const project = await PulumiProject.create({ copyOf: empty, nodeModules: null, env: { HOME: home } });
+  rmSync(empty, { recursive: true });
+  try {
+    await setKind(project, { language: "JavaScript", modules: "CommonJS" }, tarball, "");
+    if (manager === "pnpm") await project.writeFile("pnpm-workspace.yaml", PNPM_WORKSPACE);
+    await install(manager, project.folder);
+  } catch (error) {
+    await project.remove();
+    throw error;
+  }
+  return project;
+}
+
+/** Makes the project's program one of this kind. */
+export async function setKind(
+  project: PulumiProject,
+  { language, modules }: ProgramKind,
+  tarball: string,
+  program: string,
+): Promise<void> {
+  const main = language === "TypeScript" ? "index.ts" : "index.js";
+  const manifest = {
+    ...{ name: "own", private: true, main },
+    ...(modules === "ESM" ? { type: "module" } : {}),
+    dependencies: { ...DEPENDENCIES, "pulumi-vllm": `file:${tarball}` },
+    devDependencies: DEV_DEPENDENCIES,
+  };
+  await project.writeFile("package.json", JSON.stringify(manifest));
+  await project.writeFile(main, program);
+}
+
+async function install(manager: PackageManager, folder: string): Promise<void> {
+  const { bin, cache } = await ensurePnpmAndYarn();
+  const words: Readonly<Record<PackageManager, readonly string[]>> = {
+    npm: ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"],
+    pnpm: ["install", "--prefer-offline", "--reporter=append-only", "--store-dir", join(cache, "pnpm")],
+    yarn: [
+      ...["install", "--ignore-scripts", "--prefer-offline", "--no-progress", "--non-interactive"],
+      ...["--cache-folder", join(cache, "yarn")],
+    ],
+  };
+  // Each has a registry of its own where none is told; npm's is the one that this machine is set up for.
+  const registry = (await mustRun("npm", ["config", "get", "registry"], folder, process.env)).trim();
+  const path = [nodeBinFolder, bin, process.env["PATH"] ?? ""].join(delimiter);
+  const env = { ...process.env, npm_config_registry: registry, YARN_REGISTRY: registry, PATH: path };
+  await mustRun(manager, words[manager], folder, env);
+  if (manager === "yarn") await forgetPackage(join(cache, "yarn"));
+}
+
+/** Yarn keeps every tarball that it was ever given; those of the registry are wanted again, ours are not. */
+async function forgetPackage(cache: string): Promise<void> {
+  const names = await readdir(cache, { recursive: true, withFileTypes: true });
+  const own = names.filter(
+    ({ name, parentPath }) => name.includes("pulumi-vllm-") && /v\d+$/.test(parentPath),
+  );
+  for (const { name, parentPath } of own) await rm(join(parentPath, name), { recursive: true, force: true });
+}
+
+async function mustRun(
+  command: string,
+  words: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const { code, stdout, stderr } = await capture(command, words, {
+    cwd,
+    env,
+    timeoutSeconds: INSTALL_SECONDS,
+  });
+  if (code !== 0)
+    throw new Error(`${command} ${words.join(" ")} ended with ${String(code)}:\n${stdout}\n${stderr}`);
+  return stdout;
+}

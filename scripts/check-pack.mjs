@@ -26,7 +26,9 @@ const KINDS = [
 const TYPED = `
     import { VllmServer, type VllmServerArgs } from "pulumi-vllm";
     import { v1 } from "pulumi-vllm/runtime";
+    import { inputProblems } from "pulumi-vllm/inputs";
     export const made: typeof VllmServer = VllmServer;
+    export const problems: typeof inputProblems = inputProblems;
     export const args: VllmServerArgs = { host: "gpu1", model: { path: "/models/tiny" } };
     export const create: typeof v1.create = v1.create;`;
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
 import { connectionTrap } from "../support/connection-trap";
+import { previewedOutputs } from "../support/previewed-outputs";
 import { startProgram } from "../support/patch-command";
 import { PulumiProject, type ProjectOptions } from "../support/pulumi-cli";
 
@@ -33,15 +34,6 @@ function copyOfRoot(): string {
     });
   }
   return copy;
-}
-
-/** Outputs of the stack as a preview tells them. */
-async function previewedOutputs(own: PulumiProject): Promise<unknown> {
-  const { code, stdout, stderr, events } = await own.preview();
-  if (code !== 0) throw new Error(`preview ended with ${String(code)}:\n${stdout}\n${stderr}`);
-  const registered = events.flatMap(({ resOutputsEvent }) => resOutputsEvent?.metadata ?? []);
-  // The first one is the stack before the program ran.
-  return registered.findLast((step) => step.type === "pulumi:pulumi:Stack")?.new?.outputs;
 }
 
 test.each([
@@ -141,16 +133,6 @@ test("stacks: everything that is wrong in the config is told at once, before any
   expect(printed).toContain("vllm-servers:servers.tiny.model: found nothing, need text such as");
   expect(printed).toContain("vllm-servers:defaults: found text, need an object");
   expect(printed).not.toContain("unhandled exception");
-});
-
-test("examples/single-server is a whole project", async () => {
-  const own = await projectOf({ copyOf: join(repositoryFolder, "examples", "single-server") });
-  await own.mustRun("config", ["set", "host", "ubuntu@gpu1"]);
-  await own.mustRun("config", ["set", "modelPath", "/models/Qwen3-8B"]);
-  expect(await previewedOutputs(own)).toEqual({
-    baseUrl: "http://127.0.0.1:8000/v1",
-    tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 ubuntu@gpu1",
-  });
 });
 
 test("a TypeScript program that is an ES module runs, its types stripped by Node", async () => {

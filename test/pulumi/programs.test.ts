@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -105,20 +105,44 @@ test("stacks: a secret in the config stays one, the rest of the config stays rea
   expect(stdout).not.toContain("sk-secret-1");
 });
 
-test("stacks: a secret that servers share is one of each of them", async () => {
+test("stacks: a secret is one wherever it stands: in what servers share, in a list, in an input that is none", async () => {
   const copy = copyOfRoot();
-  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name } }";
+  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name, group: g } }";
   writeFileSync(
     join(copy, "stacks", "config", "Pulumi.local.yaml"),
-    `config: { vllm-servers:servers: ${servers} }\n`,
+    `config: { vllm-servers:servers: ${servers}, vllm-servers:groups: { g: { engine: { dtype: half } } } }\n`,
   );
   const own = await projectOf({ copyOf: copy, stack: "local" });
-  const words = ["set", "--path", "--secret", "vllm-servers:defaults.environment.HF_TOKEN", "hf_secret_1"];
-  await own.mustRun("config", words);
+  const secrets = {
+    "defaults.environment.HF_TOKEN": "hf_secret_1",
+    "groups.g.engine.chatTemplate": "secret_2",
+    "servers.one.engine.servedModelName[0]": "secret_3",
+  };
+  for (const [path, value] of Object.entries(secrets))
+    await own.mustRun("config", ["set", "--path", "--secret", `vllm-servers:${path}`, value]);
   const { code, stdout } = await own.preview(["--diff"]);
-  expect(code).toBe(0);
+  expect(code, stdout).toBe(0);
   expect(stdout.match(/environment +: \[secret\]/g)).toHaveLength(2);
-  expect(stdout).not.toContain("hf_secret_1");
+  expect(stdout).toMatch(/chatTemplate *: \[secret\]/);
+  expect(stdout).toMatch(/dtype *: "half"/);
+  expect(stdout).toMatch(/servedModelName *: \[secret\]/);
+  expect(stdout).not.toMatch(/secret_\d/);
+});
+
+test("stacks: where the stack's file is not found, that is said, and what is always secret stays it", async () => {
+  const own = await projectOf({ copyOf: copyOfRoot(), stack: "local" });
+  const path = "vllm-servers:servers.tiny.apiKey";
+  await own.mustRun("config", ["set", "--path", "--secret", path, "sk-secret-1"]);
+  const [from, to] = ["stacks/config/Pulumi.local.yaml", "elsewhere.yaml"].map((file) =>
+    join(own.folder, file),
+  );
+  renameSync(from ?? "", to ?? "");
+  const { code, stdout, events } = await own.preview(["--diff", "--config-file", to ?? ""]);
+  expect(code, stdout).toBe(0);
+  const warnings = events.flatMap(({ diagnosticEvent }) => diagnosticEvent?.message ?? []);
+  expect(warnings.join("\n")).toContain("The stack's file was not found");
+  expect(stdout).toMatch(/apiKey +: \[secret\]/);
+  expect(stdout).not.toContain("sk-secret-1");
 });
 
 test("stacks: everything that is wrong in the config is told at once, before anything is declared", async () => {

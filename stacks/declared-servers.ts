@@ -4,14 +4,14 @@ import { pathAt, refusal, type ConfigProblem } from "./config-problem";
 import { readSections, type Sections } from "./config-sections";
 import { layersOf } from "./groups";
 import { mergeLayers, type Inputs, type Layer } from "./layers";
+import { markedAt, secretPlaces } from "./secret-places";
 
 type Servers = readonly (readonly [name: string, args: VllmServerArgs])[];
 
 /**
  * The servers of the stack's config: `servers:` (name -> inputs of VllmServer), over the inputs of the `groups:` that a server names with
- * `group`, over `defaults:`. Values may be secrets (`pulumi config set --path --secret vllm-servers:servers.kimi.apiKey`): VllmServer itself
- * marks every input that can hold one, so the rest stays readable in diffs although Pulumi takes an object with one secret in it for a
- * secret as a whole.
+ * `group`, over `defaults:`. Values may be secrets (`pulumi config set --path --secret vllm-servers:servers.kimi.apiKey`): these are marked, and
+ * the rest stays readable in diffs although Pulumi takes an object with one secret in it for a secret as a whole.
  * @throws pulumi.RunError with everything that is wrong, each at its path in the config
  */
 export function declaredServers(): Servers {
@@ -22,16 +22,20 @@ export function declaredServers(): Servers {
     problemsOf(layer.inputs, sections, true).map((problem) => placedIn(layer, problem)),
   );
   const judged = servers.map(({ name, below, own }) => {
-    const { inputs, layerOf } = mergeLayers(below, own);
+    const { inputs, layerOf, changed } = mergeLayers(below, own);
     const placed = problemsOf(inputs, sections).map((problem) => {
       const layer = layerOf(problem.path);
       return { ...placedIn(layer, problem), ...(layer === own ? {} : { server: name }) };
     });
-    return { name, inputs, problems: placed };
+    return { name, changed, problems: placed };
   });
   const all = [...sections.problems, ...ofGroups, ...shared, ...judged.flatMap(({ problems }) => problems)];
   if (all.length > 0) throw refusal(all);
-  return judged.flatMap(({ name, inputs }) => (isArgs(inputs) ? [[name, inputs] as const] : []));
+  const secrets = sections.holdsSecrets ? secretPlaces() : [];
+  return judged.flatMap(({ name, changed }) => {
+    const args = changed((value, path) => markedAt(secrets, value, path));
+    return isJudged(args) ? [[name, args] as const] : [];
+  });
 }
 
 /** What VllmServer would refuse. */
@@ -43,6 +47,7 @@ function placedIn(layer: Layer, { path, found, wanted }: InputProblem): ConfigPr
   return { path: pathAt(layer.path, ...path), found, wanted };
 }
 
-function isArgs(inputs: Inputs): inputs is Inputs & VllmServerArgs {
-  return inputProblems(inputs).length === 0;
+/** Nothing was found wrong with them; what was marked secret since is an output, which every input may be. */
+function isJudged(inputs: Inputs): inputs is Inputs & VllmServerArgs {
+  return "host" in inputs && "model" in inputs;
 }

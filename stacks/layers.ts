@@ -1,3 +1,5 @@
+import { pathAt } from "./config-problem";
+
 /** Inputs of VllmServer as they stand in the config, or some of them. */
 export type Inputs = Readonly<Record<string, unknown>>;
 
@@ -15,7 +17,11 @@ export interface Merged {
   readonly inputs: Inputs;
   /** The layer that a value comes from; of what is not there, the last one: that is where it would be written. */
   readonly layerOf: (path: Path) => Layer;
+  /** The inputs with what `change` makes of each value; it is told where in the config the value is written. */
+  readonly changed: (change: Change) => Inputs;
 }
+
+type Change = (value: unknown, path: string) => unknown;
 
 type Node =
   | { readonly kind: "object"; readonly layer: Layer; readonly members: ReadonlyMap<string, Node> }
@@ -30,8 +36,11 @@ export function mergeLayers(below: readonly Layer[], last: Layer): Merged {
     (node, layer) => overlaid(node, layer.inputs, layer, []),
     undefined,
   );
-  const inputs = root === undefined ? {} : plainOf(root);
-  return { inputs: isObject(inputs) ? inputs : {}, layerOf: (path) => layerAt(root, path) ?? last };
+  const changed = (change: Change): Inputs => {
+    const inputs = root === undefined ? {} : plainOf(root, [], change);
+    return isObject(inputs) ? inputs : {};
+  };
+  return { inputs: changed((value) => value), layerOf: (path) => layerAt(root, path) ?? last, changed };
 }
 
 function overlaid(below: Node | undefined, value: unknown, layer: Layer, path: readonly string[]): Node {
@@ -51,9 +60,11 @@ function isNullValue([input, ...rest]: readonly string[]): boolean {
   return (input === "engine" || input === "extraArgs") && rest.length > 1;
 }
 
-function plainOf(node: Node): unknown {
-  if (node.kind === "value") return node.value;
-  return Object.fromEntries([...node.members].map(([name, inner]) => [name, plainOf(inner)]));
+function plainOf(node: Node, path: readonly string[], change: Change): unknown {
+  if (node.kind === "value") return change(node.value, pathAt(node.layer.path, ...path));
+  return Object.fromEntries(
+    [...node.members].map(([name, inner]) => [name, plainOf(inner, [...path, name], change)]),
+  );
 }
 
 function layerAt(root: Node | undefined, path: Path): Layer | undefined {

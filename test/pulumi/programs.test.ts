@@ -1,9 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
 import { connectionTrap } from "../support/connection-trap";
+import { previewedOutputs } from "../support/previewed-outputs";
 import { startProgram } from "../support/patch-command";
 import { PulumiProject, type ProjectOptions } from "../support/pulumi-cli";
 
@@ -33,15 +34,6 @@ function copyOfRoot(): string {
     });
   }
   return copy;
-}
-
-/** Outputs of the stack as a preview tells them. */
-async function previewedOutputs(own: PulumiProject): Promise<unknown> {
-  const { code, stdout, stderr, events } = await own.preview();
-  if (code !== 0) throw new Error(`preview ended with ${String(code)}:\n${stdout}\n${stderr}`);
-  const registered = events.flatMap(({ resOutputsEvent }) => resOutputsEvent?.metadata ?? []);
-  // The first one is the stack before the program ran.
-  return registered.findLast((step) => step.type === "pulumi:pulumi:Stack")?.new?.outputs;
 }
 
 test.each([
@@ -113,20 +105,44 @@ test("stacks: a secret in the config stays one, the rest of the config stays rea
   expect(stdout).not.toContain("sk-secret-1");
 });
 
-test("stacks: a secret that servers share is one of each of them", async () => {
+test("stacks: a secret is one wherever it stands: in what servers share, in a list, in an input that is none", async () => {
   const copy = copyOfRoot();
-  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name } }";
+  const servers = "{ one: { host: gpu1, model: org/name }, two: { host: gpu2, model: org/name, group: g } }";
   writeFileSync(
     join(copy, "stacks", "config", "Pulumi.local.yaml"),
-    `config: { vllm-servers:servers: ${servers} }\n`,
+    `config: { vllm-servers:servers: ${servers}, vllm-servers:groups: { g: { engine: { dtype: half } } } }\n`,
   );
   const own = await projectOf({ copyOf: copy, stack: "local" });
-  const words = ["set", "--path", "--secret", "vllm-servers:defaults.environment.HF_TOKEN", "hf_secret_1"];
-  await own.mustRun("config", words);
+  const secrets = {
+    "defaults.environment.HF_TOKEN": "hf_secret_1",
+    "groups.g.engine.chatTemplate": "secret_2",
+    "servers.one.engine.servedModelName[0]": "secret_3",
+  };
+  for (const [path, value] of Object.entries(secrets))
+    await own.mustRun("config", ["set", "--path", "--secret", `vllm-servers:${path}`, value]);
   const { code, stdout } = await own.preview(["--diff"]);
-  expect(code).toBe(0);
+  expect(code, stdout).toBe(0);
   expect(stdout.match(/environment +: \[secret\]/g)).toHaveLength(2);
-  expect(stdout).not.toContain("hf_secret_1");
+  expect(stdout).toMatch(/chatTemplate *: \[secret\]/);
+  expect(stdout).toMatch(/dtype *: "half"/);
+  expect(stdout).toMatch(/servedModelName *: \[secret\]/);
+  expect(stdout).not.toMatch(/secret_\d/);
+});
+
+test("stacks: where the stack's file is not found, that is said, and what is always secret stays it", async () => {
+  const own = await projectOf({ copyOf: copyOfRoot(), stack: "local" });
+  const path = "vllm-servers:servers.tiny.apiKey";
+  await own.mustRun("config", ["set", "--path", "--secret", path, "sk-secret-1"]);
+  const [from, to] = ["stacks/config/Pulumi.local.yaml", "elsewhere.yaml"].map((file) =>
+    join(own.folder, file),
+  );
+  renameSync(from ?? "", to ?? "");
+  const { code, stdout, events } = await own.preview(["--diff", "--config-file", to ?? ""]);
+  expect(code, stdout).toBe(0);
+  const warnings = events.flatMap(({ diagnosticEvent }) => diagnosticEvent?.message ?? []);
+  expect(warnings.join("\n")).toContain("The stack's file was not found");
+  expect(stdout).toMatch(/apiKey +: \[secret\]/);
+  expect(stdout).not.toContain("sk-secret-1");
 });
 
 test("stacks: everything that is wrong in the config is told at once, before anything is declared", async () => {
@@ -141,16 +157,6 @@ test("stacks: everything that is wrong in the config is told at once, before any
   expect(printed).toContain("vllm-servers:servers.tiny.model: found nothing, need text such as");
   expect(printed).toContain("vllm-servers:defaults: found text, need an object");
   expect(printed).not.toContain("unhandled exception");
-});
-
-test("examples/single-server is a whole project", async () => {
-  const own = await projectOf({ copyOf: join(repositoryFolder, "examples", "single-server") });
-  await own.mustRun("config", ["set", "host", "ubuntu@gpu1"]);
-  await own.mustRun("config", ["set", "modelPath", "/models/Qwen3-8B"]);
-  expect(await previewedOutputs(own)).toEqual({
-    baseUrl: "http://127.0.0.1:8000/v1",
-    tunnelCommand: "ssh -N -L 8000:127.0.0.1:8000 ubuntu@gpu1",
-  });
 });
 
 test("a TypeScript program that is an ES module runs, its types stripped by Node", async () => {

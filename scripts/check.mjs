@@ -68,7 +68,13 @@ const steps = [
       [node("typedoc"), "--emit", "none"],
     ],
   },
-  { name: "package", commands: [[process.execPath, "scripts/check-pack.mjs"]] },
+  {
+    name: "package",
+    commands: [
+      [process.execPath, "scripts/check-pack.mjs"],
+      [process.execPath, "scripts/release.mjs", "--dry-run"],
+    ],
+  },
 ];
 
 const names = process.argv.slice(2);

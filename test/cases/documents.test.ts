@@ -35,7 +35,7 @@ const RULES: readonly (readonly [start: RegExp, problem: (rest: readonly string[
   [/^npx vitest run /, (words) => missing(words.filter((word) => word.includes("/")))],
   [/^npm run /, ([script = "", dashes, ...names]) => problemOfScript(script, dashes, names)],
   [/^npm test ?/, ([dashes, ...names]) => problemOfScript("test", dashes, names)],
-  [/^npm (install|ci|pack|publish)\b/, () => ""],
+  [/^npm (ci|deprecate|install|pack|publish)\b/, () => ""],
   [/^node /, ([file = ""]) => missing([file])],
   [/^pulumi /, ([verb = ""]) => (PULUMI_VERBS.includes(verb) ? "" : `pulumi has no ${verb}`)],
   // Of the system's.

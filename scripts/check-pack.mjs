@@ -16,7 +16,7 @@ const KINDS = [
   { kind: "types", pattern: /^dist\/(.+\/)?[a-z0-9-]+\.d\.ts$/ },
   { kind: "tables", pattern: /^dist\/core\/(.+\/)?[a-z0-9.-]+\.json$/ },
   { kind: "agent", pattern: /^dist\/remote\/agent\/[a-z0-9_]+\.py$/ },
-  { kind: "scripts", pattern: /^dist\/remote\/agent\/[a-z-]+\.sh$/ },
+  { kind: "scripts", pattern: /^dist\/(remote\/agent|pulumi\/gpu-host)\/[a-z-]+\.sh$/ },
   { kind: "program", pattern: /^bin\/pulumi-vllm\.js$/ },
   { kind: "package.json", pattern: /^package\.json$/ },
   { kind: "README.md", pattern: /^README\.md$/ },

@@ -38,7 +38,7 @@ test("check and diff, and so a preview, do without loading SSH", () => {
     const { v1 } = require("pulumi-vllm/runtime");
     const loaded = () => Object.keys(require.cache).some((file) => file.includes("/node_modules/ssh2/"));
     (async () => {
-      const { inputs } = v1.check({}, { host: "ann@gpu1", model: { path: "/models/tiny" } });
+      const { inputs } = await v1.check({}, { host: "ann@gpu1", model: { path: "/models/tiny" } });
       await v1.diff("chat-0a1b2c3d", inputs, inputs);
       const before = loaded();
       await v1.read("chat-0a1b2c3d", {}).catch(() => undefined);

@@ -41,4 +41,4 @@ export const UNTOLD = 1;
     "UNTOLD (Variable)",
   ]);
   expect(code).not.toBe(0);
-});
+}, 60_000);

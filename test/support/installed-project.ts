@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -24,8 +24,13 @@ const INSTALL_SECONDS = 240;
 const DEPENDENCIES = { "@pulumi/pulumi": "3.276.0" };
 const DEV_DEPENDENCIES = { typescript: "~6.0.3", "@types/node": "^24" };
 
-/** pnpm fails where it was not told about the install scripts of packages; README.md of the package says this. */
-const PNPM_WORKSPACE = "allowBuilds:\n  cpu-features: false\n  protobufjs: false\n  ssh2: false\n";
+/** What the package's README says that pnpm has to be told, as it stands there. */
+function pnpmWorkspace(): string {
+  const readme = readFileSync(join(repositoryFolder, "provider/README.md"), "utf8");
+  const [, block] = /^```yaml\n(allowBuilds:\n.*?)^```$/ms.exec(readme) ?? [];
+  if (block === undefined) throw new Error("Cannot set up pnpm: provider/README.md does not say how");
+  return block;
+}
 
 /** @param folder where it is put @returns path of the tarball */
 export async function pack(folder: string): Promise<string> {
@@ -48,7 +53,7 @@ export async function installedProject(
   rmSync(empty, { recursive: true });
   try {
     await setKind(project, { language: "JavaScript", modules: "CommonJS" }, tarball, "");
-    if (manager === "pnpm") await project.writeFile("pnpm-workspace.yaml", PNPM_WORKSPACE);
+    if (manager === "pnpm") await project.writeFile("pnpm-workspace.yaml", pnpmWorkspace());
     await install(manager, project.folder);
   } catch (error) {
     await project.remove();

@@ -1,11 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commandLine, scriptText, type ScriptName } from "../../provider/src/pulumi/gpu-host/scripts";
-import { makeNetwork, type HostNetwork } from "../support/host-network";
-import { makeSystemdHost, type SystemdHost } from "../support/systemd-host";
+import { makeBareMachine, type BareMachine } from "../support/bare-machine";
 
 /**
  * The scripts of GpuHost on a machine with systemd, as the plugin `command` runs them: one line for the login shell, the script on stdin.
@@ -22,28 +18,9 @@ case $1 in
 esac
 `;
 
-let network: HostNetwork;
-let host: SystemdHost;
-let folder: string;
-const loops: string[] = [];
-
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** As root through a login with sudo, or as somebody else. */
-function run(script: ScriptName, words: readonly string[], user = "ops"): Ran {
-  const options = ["-F", "none", "-i", join(folder, "key"), "-o", "BatchMode=yes", "-o", "LogLevel=ERROR"];
-  const known = ["-o", `UserKnownHostsFile=${join(folder, "known_hosts")}`];
-  const { status, stdout, stderr } = spawnSync(
-    "ssh",
-    [...options, ...known, `${user}@${host.address}`, commandLine("gpu1", words)],
-    { input: scriptText(script), encoding: "utf8" },
-  );
-  return { code: status, stdout, stderr };
-}
+let machine: BareMachine;
+let host: BareMachine["host"];
+let run: BareMachine["run"];
 
 const did = (...lines: readonly string[]): object => ({
   code: 0,
@@ -53,18 +30,6 @@ const refused = (found: string): object => ({
   code: 1,
   stderr: expect.stringContaining(`Cannot prepare gpu1: ${found}`),
 });
-
-/** A disk of the machine; its content is a file here. */
-function disk(name: string): string {
-  const file = join(folder, name);
-  writeFileSync(file, "");
-  truncateSync(file, 64 * 1024 * 1024);
-  const device = execFileSync("losetup", ["--find", "--show", file], { encoding: "utf8" }).trim();
-  loops.push(device);
-  const { rdev } = statSync(device);
-  host.run(`[ -b ${device} ] || mknod ${device} b ${String(rdev >> 8)} ${String(rdev & 0xff)}`);
-  return device;
-}
 
 /** The first sector of a disk with one Linux partition from its second MiB on. */
 function bootRecord(): Buffer {
@@ -77,22 +42,12 @@ function bootRecord(): Buffer {
 }
 
 beforeAll(async () => {
-  network = await makeNetwork();
-  folder = mkdtempSync(join(tmpdir(), "gpu-host-"));
-  host = await makeSystemdHost(
-    { name: "gpu1", users: [{ name: "ops", sudo: true }, { name: "eve" }] },
-    network,
-  );
-  writeFileSync(join(folder, "key"), host.privateKey, { mode: 0o600 });
-  writeFileSync(join(folder, "known_hosts"), `${host.address} ${host.hostKeyLine}\n`);
-  host.run("rm /usr/local/bin/nvidia-smi");
+  machine = await makeBareMachine("gpu1");
+  ({ host, run } = machine);
 });
 
 afterAll(async () => {
-  await host.close();
-  for (const device of loops) execFileSync("losetup", ["--detach", device]);
-  await network.close();
-  rmSync(folder, { recursive: true, force: true });
+  await machine.close();
 });
 
 describe("the driver", () => {
@@ -148,14 +103,7 @@ describe("persistence mode", () => {
 
 describe("packages", () => {
   it("are installed where they are missing, once", () => {
-    host.run(`
-      mkdir -p /srv/packages/one/DEBIAN && cd /srv/packages
-      printf 'Package: one\\nVersion: 1\\nArchitecture: all\\nMaintainer: nobody\\nDescription: one\\n' >one/DEBIAN/control
-      dpkg-deb --build one one.deb
-      { cat one/DEBIAN/control; echo "Filename: ./one.deb"; echo "Size: $(stat -c %s one.deb)"
-        echo "SHA256: $(sha256sum one.deb | cut -d ' ' -f 1)"; } >Packages
-      rm -f /etc/apt/sources.list.d/*
-      echo 'deb [trusted=yes] file:/srv/packages ./' >/etc/apt/sources.list`);
+    machine.offer("one", {});
     expect(run("packages", ["one", "coreutils"])).toMatchObject(did("changed: installed one"));
     expect(host.run("dpkg-query -W -f '${db:Status-Status}' one")).toBe("installed");
     expect(run("packages", ["one", "coreutils"])).toMatchObject(did());
@@ -166,9 +114,26 @@ describe("packages", () => {
   });
 });
 
+describe("a driver that may be installed", () => {
+  it("is installed where there is none, once", () => {
+    machine.offer("driver-575", { "nvidia-smi": NVIDIA_SMI });
+    host.run("rm /usr/local/bin/nvidia-smi && echo 575.57.08 >/run/driver");
+    expect(run("driver", ["570", "driver-575"])).toMatchObject(
+      did("changed: installed driver-575", "driver 575.57.08"),
+    );
+    expect(run("driver", ["570", "driver-575"])).toMatchObject(did("driver 575.57.08"));
+  });
+
+  it("is not installed over an older one", () => {
+    expect(run("driver", ["580", "driver-580"])).toMatchObject(
+      refused("found NVIDIA driver 575.57.08, need 580 or newer\n"),
+    );
+  });
+});
+
 describe("the account", () => {
   it("is made, let in by its keys and given linger, once", () => {
-    const key = execFileSync("ssh-keygen", ["-y", "-f", join(folder, "key")], { encoding: "utf8" }).trim();
+    const key = execFileSync("ssh-keygen", ["-y", "-f", machine.keyPath], { encoding: "utf8" }).trim();
     const words = ["vllm", "yes", KEY, key];
     expect(run("user", words)).toMatchObject(
       did(
@@ -189,7 +154,7 @@ describe("the account", () => {
 
 describe("a disk", () => {
   it("with nothing on it is formatted only when that was said, mounted, noted, and handed over, once", () => {
-    const device = disk("empty");
+    const { device } = machine.disk("empty");
     expect(run("disk", [device, "/models", "", ""])).toMatchObject(
       refused(`found no file system on ${device}`),
     );
@@ -209,7 +174,9 @@ describe("a disk", () => {
     );
     expect(run("disk", words)).toMatchObject(did());
     host.run("umount /models");
-    expect(run("disk", words)).toMatchObject(did(`changed: mounted ${device} on /models`));
+    expect(run("disk", [`UUID=${uuid}`, "/models", "", ""])).toMatchObject(
+      did(`changed: mounted UUID=${uuid} on /models`),
+    );
     expect(host.run("cat /models/file")).toBe("kept\n");
     expect(run("disk", [device, "/elsewhere", "", ""])).toMatchObject(
       refused(`found ${device} mounted on /models, need it on /elsewhere`),
@@ -218,12 +185,12 @@ describe("a disk", () => {
   });
 
   it("with a partition table, or with traces that are no file system, is never formatted", () => {
-    const device = disk("parted");
-    writeFileSync(join(folder, "parted"), bootRecord(), { flag: "r+" });
+    const { device, file } = machine.disk("parted");
+    writeFileSync(file, bootRecord(), { flag: "r+" });
     expect(run("disk", [device, "/other", "ext4", ""])).toMatchObject(
       refused(`found a partition table on ${device}, need a file system`),
     );
-    const member = disk("member");
+    const { device: member } = machine.disk("member");
     execFileSync("mkswap", [member], { stdio: "ignore" });
     expect(run("disk", [member, "/other", "ext4", ""])).toMatchObject(
       refused(`found swap on ${member}, need a file system`),
@@ -234,7 +201,7 @@ describe("a disk", () => {
   });
 
   it("does not hide files, and is no device that is not there", () => {
-    const device = disk("third");
+    const { device } = machine.disk("third");
     host.run("mkdir /full && touch /full/file");
     host.run(`mkfs.ext4 -q ${device}`);
     expect(run("disk", [device, "/full", "", ""])).toMatchObject(

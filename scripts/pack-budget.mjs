@@ -15,7 +15,10 @@ export const DEPENDENCIES = {
   yaml: "reads compose files and inputs, writes serve.yaml",
   zod: "reads inputs, what the host answers and old state",
 };
-export const PEER_DEPENDENCIES = { "@pulumi/pulumi": "the program's own, one for both" };
+export const PEER_DEPENDENCIES = {
+  "@pulumi/pulumi": "the program's own, one for both",
+  "@pulumi/command": "of pulumi-vllm/gpu-host alone, and optional",
+};
 
 /**
  * What is over the budget; [] when nothing is. What is no longer needed counts too: the table says what is so.

@@ -19,6 +19,7 @@ test("what grew is told, all at once", () => {
     "dependencies has lodash, which is not in the table",
     "dependencies has no zod, which is in the table",
     "peerDependencies has no @pulumi/pulumi, which is in the table",
+    "peerDependencies has no @pulumi/command, which is in the table",
     "optionalDependencies has fsevents, which is not in the table",
   ]);
 });

@@ -35,7 +35,7 @@ writeFileSync(join(folder, "vllm.log.1"), log.slice(0, log.indexOf("\n") + 1));
 writeFileSync(join(folder, "vllm.log.2.gz"), gzipSync(log.slice(0, log.indexOf("\n") + 1)));
 writeFileSync(join(folder, "start.sh"), "vllm serve Qwen/Qwen3-8B --port 8001\n");
 writeFileSync(join(folder, "inputs.yaml"), "model: { repo: Qwen/Qwen3-8B }\n");
-layOutKimi(join(folder, "models/nvidia/Kimi-K2.5-NVFP4"));
+for (const name of ["nvidia/Kimi-K2.5-NVFP4", "my-model-FP8"]) layOutKimi(join(folder, "models", name));
 // Where npx finds the program, as in a project that has it.
 mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
 symlinkSync(

@@ -35,11 +35,11 @@ const RULES: readonly (readonly [start: RegExp, problem: (rest: readonly string[
   [/^npx vitest run /, (words) => missing(words.filter((word) => word.includes("/")))],
   [/^npm run /, ([script = "", dashes, ...names]) => problemOfScript(script, dashes, names)],
   [/^npm test ?/, ([dashes, ...names]) => problemOfScript("test", dashes, names)],
-  [/^npm (ci|deprecate|install|pack|publish)\b/, () => ""],
+  [/^npm (ci|deprecate|install|pack|publish|start)\b/, () => ""],
   [/^node /, ([file = ""]) => missing([file])],
   [/^pulumi /, ([verb = ""]) => (PULUMI_VERBS.includes(verb) ? "" : `pulumi has no ${verb}`)],
   // Of the system's.
-  [/^(cd|curl|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
+  [/^(cd|curl|cut|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
   [/^\$\(pulumi stack output tunnelCommand\)$/, () => ""],
 ];
 const PULUMI_VERBS = ["cancel", "config", "destroy", "login", "preview", "refresh", "stack", "state", "up"];

@@ -26,7 +26,7 @@ it("a wish that is lost without a word is an error, frees the GPUs, and names bo
   await bed.declare({ tiny: { ...tiny, kvCacheDtype: "auto" } });
   const taken = await bed.project.up();
   expect(taken.code, taken.stdout).toBe(0);
-  expect(taken.stdout).toContain("KV cache fp8_ds_mla)");
+  expect(taken.stdout).toContain("KV cache fp8_ds_mla,");
   expect((await bed.project.servers())[0]?.outputs).toMatchObject({
     status: "ready",
     resolvedKvCacheDtype: "fp8_ds_mla",

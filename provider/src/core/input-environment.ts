@@ -14,6 +14,11 @@ const OWNED_VARIABLES: ReadonlyMap<string, string> = new Map([
   ["VLLM_ENGINE_READY_TIMEOUT_S", "timeouts.ready"],
 ]);
 
+/** Whether a variable is none of the user's to give. */
+export function isOwnedVariable(name: string): boolean {
+  return OWNED_VARIABLES.has(name);
+}
+
 /** `environment`: names as a shell takes them. Values are secret here: nobody can tell which are not. */
 export const environmentSchema: z.ZodType<Readonly<Record<string, string>>> = z
   .unknown()

@@ -2,12 +2,12 @@ import {
   configEntry,
   configKeyOf,
   type Conversion,
+  isWithoutPlace,
   NOTE_CODES,
   type NoteGroup,
   programText,
   resourceName,
 } from "../../core/from-command";
-import { isMembers } from "../../core/input-json";
 import { wrapText } from "../../core/wrap-text";
 import type { FromCommandOptions } from "./options";
 
@@ -48,8 +48,7 @@ export function notesText(conversion: Conversion, options: FromCommandOptions): 
 }
 
 function configCommands({ inputs, secrets }: Conversion, options: FromCommandOptions): readonly string[] {
-  const { model } = inputs;
-  const isModelless = !isMembers(model) || !("repo" in model || "path" in model);
+  const isModelless = isWithoutPlace(inputs["model"]);
   const name = options.name ?? resourceName(inputs);
   if (options.form === "yaml") {
     const at = (path: string): string =>

@@ -3,6 +3,7 @@ import {
   baseName,
   type GivenWord,
   isKnown,
+  isName,
   plainWord,
   unknownWord,
   withText,
@@ -125,7 +126,7 @@ export function variable(
 ): readonly (readonly [string, GivenWord])[] {
   const assignment = assignmentIn(word);
   if (assignment !== null) return [[assignment.name, assignment.value]];
-  return /^[A-Za-z_]\w*$/.test(word.text) && isKnown(word)
+  return isName(word.text) && isKnown(word)
     ? [[word.text, environment.get(word.text) ?? unknownWord(word.text)]]
     : [];
 }

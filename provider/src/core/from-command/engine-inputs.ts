@@ -59,8 +59,12 @@ export function engineInputs(
 }
 
 function isPinnedBefore(flag: string, version: string | null): boolean {
-  const row = REMOVED_FLAGS.find((each) => each.flag === flag);
-  return version !== null && row !== undefined && isEarlier(version, row.since);
+  return version !== null && isEarlier(version, goneSince(flag));
+}
+
+/** First version without a flag of the table. */
+function goneSince(flag: string): string {
+  return REMOVED_FLAGS.find((each) => each.flag === flag)?.since ?? "0.32";
 }
 
 function tellRepeated(name: string, written: WrittenFlag, seen: Set<string>, notes: Notes): void {
@@ -70,16 +74,14 @@ function tellRepeated(name: string, written: WrittenFlag, seen: Set<string>, not
 }
 
 function tellKnown({ flag, row, isRemoved }: WrittenFlag, notes: Notes): void {
-  const removed = isRemoved ? REMOVED_FLAGS.find((each) => each.flag === flag) : undefined;
-  if (removed !== undefined)
-    notes.add("removed-later", `--${flag}`, `known to the pinned vLLM, gone since ${removed.since}`);
+  if (isRemoved)
+    notes.add("removed-later", `--${flag}`, `known to the pinned vLLM, gone since ${goneSince(flag)}`);
   else if (row === null)
     notes.add("unknown-flag", `--${flag}`, "vLLM 0.32 does not know it; kept in extraArgs");
 }
 
 function tellGone(flag: string, notes: Notes): void {
-  const since = REMOVED_FLAGS.find((each) => each.flag === flag)?.since ?? "0.32";
-  notes.add("removed-flag", `--${flag}`, `gone since ${since}, left out`);
+  notes.add("removed-flag", `--${flag}`, `gone since ${goneSince(flag)}, left out`);
 }
 
 function placeGone(written: WrittenFlag, values: Map<string, JsonValue>, notes: Notes): void {
@@ -90,8 +92,7 @@ function placeGone(written: WrittenFlag, values: Map<string, JsonValue>, notes: 
     return;
   }
   const value = valueOf(written, notes);
-  const since = REMOVED_FLAGS.find((each) => each.flag === flag)?.since ?? "0.32";
-  notes.add("renamed-flag", `--${flag}`, `gone since ${since}, is ${successor.words}`);
+  notes.add("renamed-flag", `--${flag}`, `gone since ${goneSince(flag)}, is ${successor.words}`);
   for (const [name, each] of Object.entries(successor.flags(value)))
     values.set(name, merged(values.get(name), each));
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isOwnedVariable } from "../input-environment";
 import { holdsCredentials } from "../url-credentials";
 import envNames from "../vllm-env-names-0.32.json";
 import { isEarlier } from "./version-order";
@@ -17,8 +18,6 @@ const READ_BY_032: ReadonlySet<string> = new Set(
 /** Variables that are inputs of another place, or none at all. */
 const OTHERS =
   /^(?:CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_\w+|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|HF_ENDPOINT|VLLM_API_KEY)$/;
-/** The provider sets them itself. */
-const OWNED = /^(?:TMPDIR|VLLM_RPC_BASE_PATH|SPT_NOENV|PULUMI_VLLM_SERVER|VLLM_ENGINE_READY_TIMEOUT_S)$/;
 /** Source: variables of ROCm, Ascend and vLLM's own CPU build. */
 const OTHER_ACCELERATOR = /^(?:HIP_|ROCR_|HSA_|ASCEND_|HCCL_|VLLM_ROCM_|VLLM_CPU_)/;
 /** Words of a name: TOKENIZERS_PARALLELISM and TIKTOKEN_ENCODINGS_BASE speak of no secret. */
@@ -55,7 +54,7 @@ export function environmentInputs(launch: Launch, notes: Notes): EnvironmentInpu
       else notes.addUnknown("engine.attentionBackend", word.text);
     } else if (name.startsWith("VLLM_") && !READ_BY_032.has(name) && launch.version === null) {
       notes.add("removed-env", name, "0.32 does not read it; left out");
-    } else if (OWNED.test(name)) {
+    } else if (isOwnedVariable(name)) {
       notes.add("owned-env", name, "the resource sets it itself; left out");
     } else {
       const value = valueOf(name, word, launch, notes);

@@ -3,7 +3,8 @@ import { isJsonList, isMembers } from "../input-json";
 import type { JsonObject, JsonValue } from "../json";
 import { holdsCredentials } from "../url-credentials";
 import { dottedPath } from "./dotted-path";
-import { SECRET } from "./environment-inputs";
+import { SECRET, tellSecret } from "./environment-inputs";
+import { plainWord } from "./given-word";
 import type { Notes } from "./note";
 
 /** Secrets that stand in the middle of something else: the key of a connector, the password of a URL. */
@@ -18,11 +19,7 @@ export function hideSecrets(
       if (value === "" || !(isSecretPath(path) || holdsCredentials(value))) return value;
       const where = dottedPath(path);
       secrets.push(where);
-      notes.add(
-        "secret-in-text",
-        where,
-        "a secret in plain text; set it with pulumi config set --secret, and change it",
-      );
+      tellSecret(where, plainWord(value), where, notes);
       return SECRET;
     }
     if (isJsonList(value)) return value.map((each, index) => hidden(each, [...path, index]));

@@ -13,7 +13,7 @@ import { launchesInUnit } from "./unit";
 export { configEntry } from "./config-entry";
 export { configKeyOf } from "./config-keys";
 export { NOTE_CODES, type NoteGroup, Rejected, rejectionText } from "./note";
-export { programText } from "./program-text";
+export { isWithoutPlace, programText } from "./program-text";
 export { resourceName } from "./resource-name";
 
 /** What a launch text says as inputs of VllmServer. */

@@ -3,7 +3,7 @@ import { SECRET, tellSecret } from "./environment-inputs";
 import { type GivenWord, isKnown } from "./given-word";
 import type { Launch } from "./launch";
 import { type Notes, Rejected } from "./note";
-import { hostPathOf } from "./paths";
+import { hostPathOf, isRepository } from "./paths";
 import { holdsCredentials } from "../url-credentials";
 import type { WrittenFlag } from "./written-flags";
 
@@ -14,8 +14,6 @@ export interface ModelInputs {
   /** Paths of its secrets. */
   readonly secrets: readonly string[];
 }
-
-const REPOSITORY = /^[\w-][\w.-]*\/[\w.-]+$/;
 
 /** @param word what names the model; null: nothing does. */
 export function modelInputs(
@@ -57,7 +55,7 @@ function placeOf(word: GivenWord | null, launch: Launch, notes: Notes): JsonObje
     return {};
   }
   const { text } = word;
-  if (REPOSITORY.test(text)) return { repo: text };
+  if (isRepository(text)) return { repo: text };
   if (/^[\w-][\w.-]*\/[\w.-]+:[\w.-]+$/.test(text))
     throw new Rejected("gguf-quant-suffix", text, "name the file, or the repository with include");
   const { path } = hostPathOf(word, "model.path", launch, notes);

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../json";
 import { plainWord } from "./given-word";
 import type { Launch } from "./launch";
 import type { Notes } from "./note";
-import { hostPathOf, isRelative } from "./paths";
+import { hostPathOf, isRelative, isRepository } from "./paths";
 
 /** Flags that hold a path of the host -> the input. Others hold names. */
 const PATHS: ReadonlySet<string> = new Set(["chatTemplate", "tokenizer", "hf-config-path", "loraModules"]);
@@ -40,11 +40,6 @@ function loraModuleIn(value: JsonValue, place: (text: string) => string | null):
   const mapped = place(folder);
   if (mapped === null) return null;
   return isMembers(value) ? { ...value, path: mapped } : `${lora}=${mapped}`;
-}
-
-/** `org/name`: of a hub, though a folder can have such a name too. */
-function isRepository(text: string): boolean {
-  return /^[\w-][\w.-]*\/[\w.-]+$/.test(text);
 }
 
 /** A tokenizer and a config can be of a hub, a template can be the template itself. */

@@ -33,6 +33,11 @@ export function isRelative(path: string): boolean {
   return !/^[/~]/.test(path) && !/^[a-z][a-z0-9+.-]*:\/\//.test(path);
 }
 
+/** `org/name`: of a hub, though a folder can have such a name too. */
+export function isRepository(text: string): boolean {
+  return /^[\w-][\w.-]*\/[\w.-]+$/.test(text);
+}
+
 function tellRelative(path: string, inputPath: string, notes: Notes): void {
   if (isRelative(path))
     notes.add("relative-path", inputPath, "was relative to the folder the command ran in");

@@ -37,7 +37,8 @@ export function programText(inputs: JsonObject, { name, host }: ProgramOptions):
   ].join("");
 }
 
-function isWithoutPlace(model: JsonValue): boolean {
+/** The text did not say which model. */
+export function isWithoutPlace(model: JsonValue | undefined): boolean {
   return !isMembers(model) || !("repo" in model || "path" in model);
 }
 

@@ -1,5 +1,5 @@
 import type * as Bash from "unbash" with { "resolution-mode": "import" };
-import { baseName, type GivenWord, isKnown, plainWord, unknownWord } from "./given-word";
+import { baseName, type GivenWord, isKnown, isName, plainWord, unknownWord } from "./given-word";
 import { type Notes, Rejected } from "./note";
 import { tellConda } from "./vllm-call";
 import { valueAfter } from "./shell-assignment";
@@ -178,7 +178,7 @@ class ScriptReader {
     const isExport = name === "export" || flags.some((flag) => flag.includes("x"));
     for (const arg of node.args) {
       if (arg.type === "Assignment") this.#assign(arg, way, isExport);
-      else if (isExport && /^[A-Za-z_]\w*$/.test(arg.value)) this.#exported.add(arg.value);
+      else if (isExport && isName(arg.value)) this.#exported.add(arg.value);
     }
   }
 

@@ -4,7 +4,7 @@ import { INPUT_NAMES, type InputName } from "./input-reader";
 /** What a changed input means. replace comes from the identity of the host alone. */
 export type Effect = "restart" | "live" | "credentials";
 
-/** What a change of each input means. Source: the table of inputs in the README. */
+/** What a change of each input means. Its docstring says the same (test/unit/change-words.test.ts). */
 export const EFFECTS: Readonly<Record<InputName, Effect>> = {
   host: "credentials",
   model: "restart",

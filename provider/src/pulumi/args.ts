@@ -55,7 +55,7 @@ export interface VllmServerArgs {
   readonly gpus?: Input<number | readonly Input<number | string>[]> | undefined;
   /** Where it listens. Default 127.0.0.1, port 8000. Change: restart. */
   readonly listen?: Input<ListenArgs> | undefined;
-  /** Says in words that an address other than loopback may go without apiKey. Default false. Change: restart. */
+  /** Says in words that an address other than loopback may go without apiKey. Default false. Change: no restart. */
   readonly allowUnauthenticated?: Input<boolean> | undefined;
   /** The key that requests must carry. Always a secret: only ever in a file that nobody else can read, and the process's environment. Default: none. Change: restart. */
   readonly apiKey?: Input<string> | undefined;
@@ -139,7 +139,8 @@ export interface ServiceArgs {
   /**
    * Who looks after the process: "systemd" (a system unit; needs root or sudo without a password), "systemd-user" (a unit of the user;
    * needs lingering), "process" (a small supervisor of the provider's own, for hosts without systemd), or "auto": the one it has while
-   * that works, else the first of these that does; the output `manager` tells which. Another one than the output's: restart. Default "auto".
+   * that works, else the first of these that does; the output `manager` tells which. Default "auto". Change: restart, where it
+   * is another one than the output's.
    */
   readonly manager?: Input<"auto" | "systemd" | "systemd-user" | "process"> | undefined;
   /** Whether the host starts it at boot. Where it cannot, `up` says so, and the output `startsOnBoot` is false. Default true. Change: no restart. */

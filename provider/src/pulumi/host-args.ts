@@ -1,7 +1,7 @@
 import type { Input } from "@pulumi/pulumi";
 
 /**
- * How to reach a machine over SSH. A superset of `@pulumi/command`'s `remote.ConnectionArgs` in this slice's fields, so one
+ * How to reach a machine over SSH. A superset of `@pulumi/command`'s `remote.ConnectionArgs`, so one
  * object serves both. What is not given comes from ~/.ssh/config, the SSH agent and the default key files, each looked up when it
  * is used. A change of host or port is another machine: replacement, the new one first. A change of anything else reaches
  * the next operation (destroy too) without touching the server.

@@ -87,7 +87,7 @@ const blocks = pages.flatMap(printedBlocks).filter(({ line }) => HOSTLESS.test(l
 test("there are some of each kind", () => {
   const kinds = lines.map(({ line }) => HOSTLESS.exec(line)?.[2]);
   expect([...new Set(kinds)].sort()).toEqual(["diagnose", "from-command", "patch", "to-command"]);
-  expect(blocks.map(({ document }) => document)).toEqual(["README.md", "README.md", "docs/failures.md"]);
+  expect(blocks.map(({ document }) => document)).toEqual(["docs/failures.md", "docs/kv-cache.md"]);
 });
 
 test.each(lines)("$document: $line", ({ line }) => {

@@ -39,7 +39,7 @@ const RULES: readonly (readonly [start: RegExp, problem: (rest: readonly string[
   [/^node /, ([file = ""]) => missing([file])],
   [/^pulumi /, ([verb = ""]) => (PULUMI_VERBS.includes(verb) ? "" : `pulumi has no ${verb}`)],
   // Of the system's.
-  [/^(cd|curl|cut|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
+  [/^(cd|cp|curl|cut|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
   [/^\$\(pulumi stack output tunnelCommand\)$/, () => ""],
 ];
 const PULUMI_VERBS = ["cancel", "config", "destroy", "login", "preview", "refresh", "stack", "state", "up"];
@@ -106,8 +106,8 @@ test.each([
 
 test("a link to a file or a heading that is not there is found", () => {
   const text =
-    "# Inputs\n[a](#inputs) [b](#b) [c](docs/absent.md) [d](README.md#inputs) [e](README.md#absent)\n";
-  expect(brokenLinks({ path: "README.md", text })).toEqual(["#b", "docs/absent.md", "README.md#absent"]);
+    "# Inputs\n[a](#inputs) [b](#b) [c](docs/absent.md) [d](docs/states.md#drift) [e](docs/states.md#absent)\n";
+  expect(brokenLinks({ path: "README.md", text })).toEqual(["#b", "docs/absent.md", "docs/states.md#absent"]);
 });
 
 describe.each(all.map((document) => [document.path, document] as const))("%s", (_, document) => {

@@ -82,7 +82,7 @@ class Run {
 
   constructor(private readonly task: ConvergeTask) {
     this.serverId = task.serverId;
-    this.stopwatch = new Stopwatch(task.now, task.report);
+    this.stopwatch = new Stopwatch(task.now);
     this.heed = new Heed(task.report);
   }
 
@@ -185,7 +185,6 @@ class Run {
       return await agent.apply(this.request(steps, observed), limit, (event) => {
         live.take(event);
         this.advance.now = live.advance;
-        this.stopwatch.tick();
       });
     } catch (error) {
       const isStart = steps.some((step) => step.kind === "start");

@@ -1,33 +1,17 @@
 import type { TimeSpent } from "./core/ready-words";
 import type { Spec } from "./core/spec";
-import type { Report } from "./live-start";
 import type { ApplyResult } from "./remote/protocol";
-
-const LONG_WAIT_SECONDS = 90;
-/** The CLI's first ^C waits for what runs; its second one ends the CLI, and nothing of the host. */
-const LEAVING =
-  "this goes on by itself on the host: ^C twice leaves it, and the next `pulumi up` takes it up (after `pulumi cancel`, where the stack is locked)";
 
 /** What the time of one operation goes into. */
 export class Stopwatch {
   readonly #now: () => Date;
-  readonly #report: Pick<Report, "info">;
   readonly #begun: number;
   /** Seconds that bringing vLLM and the checkpoint took. */
   readonly #brought = { install: 0, fetch: 0 };
-  #isLeavingTold = false;
 
-  constructor(now: () => Date, report: Pick<Report, "info">) {
+  constructor(now: () => Date) {
     this.#now = now;
-    this.#report = report;
     this.#begun = now().getTime();
-  }
-
-  /** Whoever waits long enough to think of ^C is told what it does, once. */
-  tick(): void {
-    if (this.#isLeavingTold || this.#seconds() < LONG_WAIT_SECONDS) return;
-    this.#isLeavingTold = true;
-    this.#report.info(LEAVING);
   }
 
   /** What was there already took no time worth telling. */

@@ -61,6 +61,9 @@ describe("a start that is cut", () => {
     up.kill("SIGINT");
     const { code, stdout, stderr } = await up.result;
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("update canceled")]);
+    expect(stdout).toContain(
+      "^C again orphans nothing: the host goes on by itself, and the next `pulumi up` takes it up (after `pulumi cancel`, where the stack is locked)",
+    );
     expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
     const again = await bed.project.up();
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("2 unchanged")]);

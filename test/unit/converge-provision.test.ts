@@ -55,13 +55,10 @@ describe("converge with a model and a vLLM that it brings there", () => {
     expect(said).toEqual([arrived[0], arrived[2]]);
   });
 
-  it("says what ^C does to whoever waits long, once, and what the whole of it took", async () => {
+  it("says what the whole of it took", async () => {
     let minutes = 0;
     const now = (): Date => new Date(Date.UTC(2026, 11, 1, 10, minutes++));
     const { said } = await run(new ToldHost({}, nothing).arriving(1e9, 2e9), { now }, wishes);
-    expect(said.filter((line) => line.includes("^C"))).toEqual([
-      "this goes on by itself on the host: ^C twice leaves it, and the next `pulumi up` takes it up (after `pulumi cancel`, where the stack is locked)",
-    ]);
     expect(said.at(-1)).toMatch(/^ready in \d+ s: install 95, download 512, start 312; /);
   });
 

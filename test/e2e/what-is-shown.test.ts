@@ -29,11 +29,14 @@ afterAll(async () => {
   await bed.close();
 });
 
-/** Lines under Diagnostics about the server. What its machine lacks differs from one that the tests run on to another. */
+/** Differs from one machine that the tests run on to another. */
+const LACKS = /^no .* on the host; needed by /;
+
+/** Lines under Diagnostics about the server. */
 function wordsAtTheEnd(output: string): readonly string[] {
   const [, below = ""] = output.split(/^ +pulumi-nodejs:dynamic\/vllm:VllmServer \(chat\):\n/m);
   const lines = (below.split("\n\n")[0] ?? "").split("\n").map((line) => line.trim());
-  return lines.filter((line) => !/^no .* on the host; needed by /.test(line));
+  return lines.filter((line) => !LACKS.test(line));
 }
 
 test("in a terminal: no line of the table is wider than it, and the words at the end are whole", async () => {
@@ -65,11 +68,19 @@ test("through the Automation API: a failed start's cause and change are in an ev
   const environment = { STAND_IN_START_SECONDS: "2", STAND_IN_FAIL: "oom" };
   await bed.declare({ chat: { ...inputs, environment } });
   const { rejection, output, events } = await upByProgram(bed.project);
-  const errors = events.flatMap(({ diagnosticEvent }) =>
-    diagnosticEvent?.severity === "error" && diagnosticEvent.urn?.endsWith("::chat") === true
-      ? [diagnosticEvent.message]
-      : [],
-  );
+  const said = (severity: string): readonly string[] =>
+    events.flatMap(({ diagnosticEvent: event }) =>
+      event?.severity === severity && event.ephemeral !== true && event.urn?.endsWith("::chat") === true
+        ? [event.message]
+        : [],
+    );
+  const words = said("info").map((message) => message.trimEnd());
+  // How it is looked after from now on is not told of a start that failed.
+  expect(words.filter((line) => !LACKS.test(line))).toEqual([
+    expect.stringMatching(/^restart: engine\.maxNumSeqs 8 -> \(not set\), environment\.STAND_IN_FAIL added/),
+    ESTIMATE,
+  ]);
+  const errors = said("error");
   expect(errors.map(joinedError)).toEqual([
     expect.stringMatching(
       /^1 error occurred:\n\t\* Cannot start server "chat" on .*: the GPU has too little memory .*\n {2}proof: .*\n {2}change: engine\..*\n {2}log: {4}ssh .*\n/,

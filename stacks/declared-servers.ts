@@ -1,7 +1,7 @@
 import type { VllmServerArgs } from "pulumi-vllm";
-import { inputProblems, type InputProblem } from "pulumi-vllm/inputs";
+import { inputProblems, sharedPorts, type InputProblem } from "pulumi-vllm/inputs";
 import { pathAt, refusal, type ConfigProblem } from "./config-problem";
-import { readSections, type Sections } from "./config-sections";
+import { readSections, sectionPath, type Sections } from "./config-sections";
 import { layersOf } from "./groups";
 import { mergeLayers, type Inputs, type Layer } from "./layers";
 import { markedAt, secretPlaces } from "./secret-places";
@@ -27,9 +27,17 @@ export function declaredServers(): Servers {
       const layer = layerOf(problem.path);
       return { ...placedIn(layer, problem), ...(layer === own ? {} : { server: name }) };
     });
-    return { name, changed, problems: placed };
+    return { name, inputs, changed, problems: placed };
   });
-  const all = [...sections.problems, ...ofGroups, ...shared, ...judged.flatMap(({ problems }) => problems)];
+  const ports = sharedPorts(Object.fromEntries(judged.map(({ name, inputs }) => [name, inputs])));
+  const all = [
+    ...[...sections.problems, ...ofGroups, ...shared, ...judged.flatMap(({ problems }) => problems)],
+    ...ports.map(({ name, other, port }) => ({
+      path: pathAt(sectionPath("servers"), name, "listen", "port"),
+      found: `${String(port)}, which server ${other} has on this host`,
+      wanted: "a port of its own",
+    })),
+  ];
   if (all.length > 0) throw refusal(all);
   const secrets = sections.holdsSecrets ? secretPlaces() : [];
   return judged.flatMap(({ name, changed }) => {

@@ -5,7 +5,8 @@ import { roles } from "./roles";
 const servers = machines.map(({ host, role, overrides = {} }) => {
   const inputs = roles[role];
   const engine = { ...inputs.engine, ...overrides };
-  return { role, server: new VllmServer(`${role}-${host}`, { ...inputs, host, engine }) };
+  // By its machine, not by its role: a new name would be a new server, started while the old one still holds the GPUs.
+  return { role, server: new VllmServer(host, { ...inputs, host, engine }) };
 });
 
 /** Where each server answers on its host, by its role. */

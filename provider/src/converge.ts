@@ -219,8 +219,10 @@ class Run {
       if (step.kind === "fetch") for (const words of fetchWords(spec, step.fetch, known)) report.info(words);
     }
     const started = result.steps.find((step) => step.kind === "start")?.start;
-    for (const note of started?.notes ?? []) report.info(note);
     const last = result.steps.at(-1);
+    // How it is looked after from now on: of no meaning for a start that failed.
+    if (last?.kind !== "wait" || last.wait.outcome === "ready")
+      for (const note of started?.notes ?? []) report.info(note);
     if (last?.kind !== "wait") return;
     if (last.wait.outcome === "ready") {
       report.info(live.summary(last.wait.ready, this.stopwatch.spent(spec)));

@@ -4,3 +4,5 @@
  */
 export { inputProblems } from "./core/input-check";
 export type { InputCheck, InputProblem } from "./core/input-check";
+export { sharedPorts } from "./core/shared-ports";
+export type { SharedPort } from "./core/shared-ports";

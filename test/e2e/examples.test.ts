@@ -44,18 +44,20 @@ afterAll(async () => {
 
 type Outputs = Readonly<Record<string, unknown>>;
 
-/** Copies, configures, `up`; looks at the outputs; `destroy`, after which nothing is left on the host. */
+/** Copies, edits, configures, `up`; looks at the outputs; `destroy`, after which nothing is left on the host. */
 async function liveThrough(
   example: string,
   config: readonly (readonly string[])[],
-  look: (outputs: Outputs, own: PulumiProject) => Promise<void>,
+  look: (outputs: Outputs) => Promise<void>,
+  edit: (own: PulumiProject) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const own = await copyOf(example);
+  await edit(own);
   for (const words of config) await own.mustRun("config", words);
   try {
     const { code, stdout, stderr } = await own.up();
     expect(code, `${stdout}\n${stderr}`).toBe(0);
-    await look(JSON.parse(await own.mustRun("stack", ["output", "--json", "--stack", "dev"])), own);
+    await look(JSON.parse(await own.mustRun("stack", ["output", "--json", "--stack", "dev"])));
   } finally {
     const { code, stdout } = await own.destroy();
     expect(code, stdout).toBe(0);
@@ -81,6 +83,32 @@ async function answeredModels(baseUrl: unknown, key?: string): Promise<unknown> 
 async function port(): Promise<string> {
   return String(await freePort("127.0.0.1"));
 }
+
+test("single-server: serves what its program says, on a port of the test's own", async () => {
+  const config = [
+    ["set", "host", "gpu1"],
+    ["set", "modelPath", join(models, "tiny")],
+  ];
+  const own = await port();
+  const listening = async (copy: PulumiProject): Promise<void> => {
+    const program = readFileSync(join(copy.folder, "index.ts"), "utf8");
+    const place = "  engine: {";
+    expect(program).toContain(place);
+    await copy.writeFile("index.ts", program.replace(place, `  listen: { port: ${own} },\n${place}`));
+  };
+  await liveThrough(
+    "single-server",
+    config,
+    async ({ baseUrl, tunnelCommand }) => {
+      expect([baseUrl, tunnelCommand]).toEqual([
+        `http://127.0.0.1:${own}/v1`,
+        `ssh -N -L ${own}:127.0.0.1:${own} gpu1`,
+      ]);
+      expect(await answeredModels(baseUrl)).toEqual(["llm"]);
+    },
+    listening,
+  );
+});
 
 test("two-on-one-host: both serve, each on GPUs of its own", async () => {
   const config = [

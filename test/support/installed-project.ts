@@ -9,13 +9,25 @@ import { PulumiProject } from "./pulumi-cli.ts";
 
 /** A project outside the workspace, made as a person makes one, with the package as `npm pack` packs it. */
 
-export type PackageManager = "npm" | "pnpm" | "yarn";
+export type PackageManager = "npm" | "pnpm" | "yarn 1" | "yarn 4" | "yarn 4 with Plug'n'Play";
+
+/** What yarn 4 is told by a file, since it reads a setting of its own and not npm's. */
+const LINKERS: Partial<Readonly<Record<PackageManager, string>>> = {
+  "yarn 4": "node-modules",
+  "yarn 4 with Plug'n'Play": "pnp",
+};
+
+/** As `yarn exec pulumi` has it: without them Pulumi finds no package. Source: yarn 4.18.1, `yarn exec printenv NODE_OPTIONS`. */
+const PLUG_AND_PLAY = { NODE_OPTIONS: "--require ./.pnp.cjs --experimental-loader ./.pnp.loader.mjs" };
 
 /** What a program is written in, and what Node takes it for. */
 export interface ProgramKind {
   readonly language: "TypeScript" | "JavaScript";
   readonly modules: "CommonJS" | "ESM";
 }
+
+/** The folders in which yarn 1 and yarn 4 keep packages. */
+const KEPT_PACKAGES = /\/yarn\/v\d+$|\/yarn4\/cache$/;
 
 /** An installation that takes longer is one that will not end. */
 const INSTALL_SECONDS = 240;
@@ -49,11 +61,14 @@ export async function installedProject(
 ): Promise<PulumiProject> {
   const empty = mkdtempSync(join(tmpdir(), "empty-project-"));
   writeFileSync(join(empty, "Pulumi.yaml"), "name: own\nruntime: nodejs\n");
-  const project = await PulumiProject.create({ copyOf: empty, nodeModules: null, env: { HOME: home } });
+  const linker = LINKERS[manager];
+  const env = { HOME: home, ...(linker === "pnp" ? PLUG_AND_PLAY : {}) };
+  const project = await PulumiProject.create({ copyOf: empty, nodeModules: null, env });
   rmSync(empty, { recursive: true });
   try {
     await setKind(project, { language: "JavaScript", modules: "CommonJS" }, tarball, "");
     if (manager === "pnpm") await project.writeFile("pnpm-workspace.yaml", pnpmWorkspace());
+    if (linker !== undefined) await project.writeFile(".yarnrc.yml", `nodeLinker: ${linker}\n`);
     await install(manager, project.folder);
   } catch (error) {
     await project.remove();
@@ -81,28 +96,39 @@ export async function setKind(
 }
 
 async function install(manager: PackageManager, folder: string): Promise<void> {
-  const { bin, cache } = await ensurePnpmAndYarn();
+  const { bin, yarn4Bin, cache } = await ensurePnpmAndYarn();
+  const yarn = manager === "yarn 1" ? "yarn" : join(yarn4Bin, "yarn");
+  const yarn4 = ["install", "--no-immutable", "--mode=skip-build"];
   const words: Readonly<Record<PackageManager, readonly string[]>> = {
     npm: ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"],
     pnpm: ["install", "--prefer-offline", "--reporter=append-only", "--store-dir", join(cache, "pnpm")],
-    yarn: [
+    "yarn 1": [
       ...["install", "--ignore-scripts", "--prefer-offline", "--no-progress", "--non-interactive"],
       ...["--cache-folder", join(cache, "yarn")],
     ],
+    "yarn 4": yarn4,
+    "yarn 4 with Plug'n'Play": yarn4,
   };
   // Each has a registry of its own where none is told; npm's is the one that this machine is set up for.
   const registry = (await mustRun("npm", ["config", "get", "registry"], folder, process.env)).trim();
   const path = [nodeBinFolder, bin, process.env["PATH"] ?? ""].join(delimiter);
-  const env = { ...process.env, npm_config_registry: registry, YARN_REGISTRY: registry, PATH: path };
-  await mustRun(manager, words[manager], folder, env);
-  if (manager === "yarn") await forgetPackage(join(cache, "yarn"));
+  const env = {
+    ...process.env,
+    ...{ npm_config_registry: registry, YARN_REGISTRY: registry, PATH: path },
+    ...{ YARN_NPM_REGISTRY_SERVER: registry, YARN_ENABLE_TELEMETRY: "0" },
+    // A cache in the project, which Plug'n'Play loads from, filled from one that outlives it.
+    ...{ YARN_ENABLE_GLOBAL_CACHE: "false", YARN_GLOBAL_FOLDER: join(cache, "yarn4") },
+  };
+  await mustRun(manager.startsWith("yarn") ? yarn : manager, words[manager], folder, env);
+  if (manager === "yarn 1") await forgetPackage(join(cache, "yarn"));
+  if (manager.startsWith("yarn 4")) await forgetPackage(join(cache, "yarn4"));
 }
 
 /** Yarn keeps every tarball that it was ever given; those of the registry are wanted again, ours are not. */
 async function forgetPackage(cache: string): Promise<void> {
   const names = await readdir(cache, { recursive: true, withFileTypes: true });
   const own = names.filter(
-    ({ name, parentPath }) => name.includes("pulumi-vllm-") && /v\d+$/.test(parentPath),
+    ({ name, parentPath }) => name.includes("pulumi-vllm-") && KEPT_PACKAGES.test(parentPath),
   );
   for (const { name, parentPath } of own) await rm(join(parentPath, name), { recursive: true, force: true });
 }

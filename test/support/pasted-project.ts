@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repositoryFolder } from "../../scripts/places.mjs";
@@ -6,11 +6,12 @@ import type { Bed } from "./bed.ts";
 import { PulumiProject } from "./pulumi-cli.ts";
 import { sshConfigOf } from "./ssh-config.ts";
 
-/** A home folder that knows a bed's host as gpu1, in ~/.ssh/config, as a person has it. */
-export function homeThatKnows(bed: Bed): string {
+/** A home folder that knows the beds' hosts as gpu1, gpu2 and so on, in ~/.ssh/config, as a person has it. */
+export function homeThatKnows(...beds: readonly Bed[]): string {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "pasted-")));
   mkdirSync(join(home, ".ssh"), { mode: 0o700 });
-  cpSync(sshConfigOf(bed), join(home, ".ssh/config"));
+  const files = beds.map((bed, index) => sshConfigOf(bed, `gpu${String(index + 1)}`));
+  writeFileSync(join(home, ".ssh/config"), files.map((file) => readFileSync(file, "utf8")).join("\n"));
   return home;
 }
 

@@ -28,6 +28,12 @@ describe("converge", () => {
     expect(said).toEqual([...notes, "ready in 312 s: start 312; 131,072 tokens, KV cache bfloat16"]);
   });
 
+  it("says nothing of that where the start failed", async () => {
+    const host = new ToldHost().noting("will not start at boot: the user may not linger");
+    const { said } = await run(host.waiting({ outcome: "exited", code: 1, signal: null }));
+    expect(said).toEqual([]);
+  });
+
   it("says what the host lacks that vLLM may need, whatever becomes of the start", async () => {
     const host = new ToldHost().lacking("no nvcc on the host; needed by FlashInfer");
     const { said } = await run(host.waiting({ outcome: "exited", code: 1, signal: null }));

@@ -34,7 +34,7 @@ describe("what is told", () => {
         severity: "note",
         code: "GPU_MEMORY_ESTIMATE",
         summary:
-          "about 15.0 GiB of weights on each GPU, and 430000 tokens of KV cache, 53.1 requests of 8192 at once (an estimate)",
+          "about 15.0 GiB of weights on each GPU, and 430,000 tokens of KV cache, 53.1 requests of 8,192 at once (an estimate)",
       },
     ]);
   });

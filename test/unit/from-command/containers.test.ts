@@ -38,6 +38,36 @@ describe("containers", () => {
       [],
     ],
     [
+      "GPUs by NVIDIA's runtime",
+      `docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=1,3 ${image} a/b`,
+      { model, gpus: [1, 3], ...pinned },
+      ["container-only docker"],
+    ],
+    [
+      "GPUs of GPUs by NVIDIA's runtime",
+      `docker run -e NVIDIA_VISIBLE_DEVICES=GPU-5ca1ab1e-0000-4000-8000-000000000001,GPU-5ca1ab1e-0000-4000-8000-000000000002 -e CUDA_VISIBLE_DEVICES=1 -e CUDA_DEVICE_ORDER=PCI_BUS_ID ${image} a/b`,
+      { model, gpus: ["GPU-5ca1ab1e-0000-4000-8000-000000000002"], ...pinned },
+      [],
+    ],
+    [
+      "all GPUs by NVIDIA's runtime",
+      `docker run --runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=all ${image} a/b`,
+      { model, ...pinned },
+      ["container-only docker"],
+    ],
+    [
+      "GPUs by NVIDIA's runtime that only the shell knows",
+      `docker run --runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=$MINE ${image} a/b`,
+      { model, ...pinned },
+      ["container-only docker", "needs-value gpus"],
+    ],
+    [
+      "--gpus, which counts more than a variable for NVIDIA's runtime",
+      `docker run --gpus all -e NVIDIA_VISIBLE_DEVICES=1 ${image} a/b`,
+      { model, ...pinned },
+      [],
+    ],
+    [
       "the port of several that is vLLM's",
       `docker run -p 9000:9000 -p 127.0.0.1:8080:8000 ${image} a/b`,
       { model, listen: { address: "127.0.0.1", port: 8080 }, ...pinned },
@@ -111,5 +141,22 @@ describe("units and compose files", () => {
       },
       notes: ["needs-value environment.C", "mount model.path"],
     });
+  });
+
+  it.each<[string, string, Inputs]>([
+    ["by NVIDIA's runtime", "runtime: nvidia", { gpus: [2] }],
+    ["by that runtime as docker's default", "restart: always", { gpus: [2] }],
+    ["by a reservation of all", "gpus: [{ driver: nvidia, count: all }]", {}],
+  ])("read the GPUs that a service has: %s", async (_, member, inputs) => {
+    const compose = [
+      "services:",
+      "  llm:",
+      "    image: vllm/vllm-openai:v0.32.0",
+      "    environment: { NVIDIA_VISIBLE_DEVICES: '2' }",
+      `    ${member}`,
+      "    command: [a/b]",
+    ].join("\n");
+    const { inputs: read } = await converted(compose);
+    expect(read).toEqual({ model, ...inputs, vllm: { version: "0.32.0" } });
   });
 });

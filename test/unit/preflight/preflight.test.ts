@@ -64,6 +64,14 @@ describe("preflight", () => {
     });
   });
 
+  it("names a holder of several GPUs once", () => {
+    const other = { reservedBy: "other-00000000" };
+    const gpus = [gpu(0, other), gpu(1, { processes: [holder] }), gpu(2, other)];
+    expect(found({ gpus }, { gpus: { kind: "count", count: 3 } })?.summary).toBe(
+      `Cannot start ${NAME}: 0 of 3 GPUs are free, need 3; GPUs 0, 2 are held by the server other-00000000 of this tool; GPU 1 (GPU-1) is held by process 77 of bob: python train.py`,
+    );
+  });
+
   it("counts GPUs that this server holds as free, for they are given back first", () => {
     const mine = { ...holder, serverId: SERVER_ID };
     const gpus = [gpu(0, { processes: [mine], memoryUsedMib: 90000, reservedBy: SERVER_ID }), gpu(1)];
@@ -108,7 +116,7 @@ describe("preflight", () => {
 
   it("treats memory without a visible process as taken", () => {
     expect(found({ gpus: [gpu(0, { memoryUsedMib: 5000 })] })?.summary).toBe(
-      `Cannot start ${NAME}: 0 of 1 GPUs are free, need 1; GPU 0 (GPU-0) has 5000 MiB in use by a process that cannot be seen`,
+      `Cannot start ${NAME}: 0 of 1 GPUs are free, need 1; GPU 0 (GPU-0) is taken by a process that cannot be seen: 5000 MiB in use`,
     );
   });
 

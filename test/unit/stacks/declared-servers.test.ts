@@ -99,6 +99,21 @@ test("everything that is wrong is told at once, each where it is written", () =>
   ]);
 });
 
+test("two servers with one port of one host are told, where the second one would say its own", () => {
+  const servers = {
+    a: { host: "gpu1", model },
+    b: { host: "gpu1", model, listen: { port: 8000, address: "0.0.0.0" }, apiKey: "k" },
+    c: { host: "gpu1", model, listen: { port: 8001 } },
+    d: { host: "gpu2", model },
+    "e.f": { host: { host: "gpu1", privateKey: "key" }, model },
+  };
+  expect(refusalOf({ servers }).split("\n")).toEqual([
+    "Cannot declare servers: 2 problems in the config of stack fleet",
+    "  1. vllm-servers:servers.b.listen.port: found 8000, which server a has on this host, need a port of its own",
+    '  2. vllm-servers:servers["e.f"].listen.port: found 8000, which server a has on this host, need a port of its own',
+  ]);
+});
+
 test.each([
   ["nothing at all", {}, "servers: found nothing"],
   ["plain text", { servers: "hello" }, "servers: found text"],

@@ -23,13 +23,13 @@ export function memoryFindings(fit: MemoryFit, question: MemoryQuestion): readon
     ];
   }
   if (fit.verdict === "unlikely") {
-    const room = largest === null || largest < 1 ? "nothing" : `${String(largest)} tokens`;
+    const room = largest === null || largest < 1 ? "nothing" : `${countText(largest)} tokens`;
     const isGiven = typeof question.maxModelLen === "number";
     return [
       {
         severity: "warning",
         code: "GPU_MEMORY_TOO_SMALL",
-        summary: `about ${part} of ${memory} GiB leave ${room} of KV cache, need ${length === null ? "some" : String(length)} for the longest request (an estimate)`,
+        summary: `about ${part} of ${memory} GiB leave ${room} of KV cache, need ${length === null ? "some" : countText(length)} for the longest request (an estimate)`,
         change:
           largest === null || largest < 1
             ? "engine.tensorParallelSize, or engine.gpuMemoryUtilization"
@@ -42,7 +42,7 @@ export function memoryFindings(fit: MemoryFit, question: MemoryQuestion): readon
   const atOnce =
     length === null || length === 0
       ? ""
-      : `, ${(kvTokens / length).toFixed(1)} requests of ${String(length)} at once`;
+      : `, ${countText(kvTokens / length, 1)} requests of ${countText(length)} at once`;
   return [
     {
       severity: "note",
@@ -62,5 +62,10 @@ function gibText(bytes: number): string {
 
 /** Two digits: more would promise too much. */
 function roundText(tokens: number): string {
-  return String(Number(tokens.toPrecision(2)));
+  return countText(Number(tokens.toPrecision(2)));
+}
+
+/** "430,000" */
+function countText(count: number, digits = 0): string {
+  return count.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -67,11 +67,13 @@ function launchOfService(service: Members, context: FindContext): Launch | null 
 }
 
 function containerOf(service: Members): Container {
+  const devices = devicesOf(service);
   return {
     mounts: listOf(service["volumes"]).flatMap(mountOf),
     ports: listOf(service["ports"]).flatMap(portOf),
     isHostNetwork: service["network_mode"] === "host",
-    gpus: deviceIds(service),
+    gpus: deviceIds(devices),
+    asksForGpus: service["gpus"] !== undefined || devices.length > 0,
   };
 }
 
@@ -92,9 +94,12 @@ function portOf(value: unknown): readonly PortMapping[] {
   ];
 }
 
-function deviceIds(service: Members): Container["gpus"] {
+function devicesOf(service: Members): readonly unknown[] {
   const resources = memberOf(memberOf(service["deploy"], "resources"), "reservations");
-  const devices = [...listOf(memberOf(resources, "devices")), ...listOf(service["gpus"])];
+  return [...listOf(memberOf(resources, "devices")), ...listOf(service["gpus"])];
+}
+
+function deviceIds(devices: readonly unknown[]): Container["gpus"] {
   const ids = devices.flatMap((device) => listOf(memberOf(device, "device_ids")));
   return ids.length === 0 ? null : ids.flatMap((id) => gpuIds(interpolated(textOf(id)).text));
 }

@@ -92,6 +92,7 @@ export function containerRun(
     "--env-file",
     "--entrypoint",
   ];
+  const gpus = of("--gpus").at(-1) ?? of("--device").find(({ text }) => text.includes("nvidia.com/gpu"));
   return {
     image,
     words: entrypoint === undefined || entrypoint.text === "" ? behind : [entrypoint, ...behind],
@@ -101,7 +102,8 @@ export function containerRun(
       mounts: [...of("--volume").flatMap(mountIn), ...of("--mount").flatMap(longMountIn)],
       ports: of("--publish").flatMap(portIn),
       isHostNetwork: of("--network").at(-1)?.text === "host",
-      gpus: gpusIn(of("--gpus").at(-1) ?? of("--device").find(({ text }) => text.includes("nvidia.com/gpu"))),
+      gpus: gpusIn(gpus),
+      asksForGpus: gpus !== undefined,
     },
     dropped: [...dropped, ...[...options.keys()].filter((name) => !read.includes(name))],
   };

@@ -78,7 +78,7 @@ function valueOf(name: string, word: GivenWord, launch: Launch, notes: Notes): s
     tellSecret(name, word, path, notes);
     return SECRET;
   }
-  if (FOLDERS.has(name)) return hostPathOf(word, path, launch, notes).path;
+  if (FOLDERS.has(name)) return hostPathOf(word, path, launch, notes);
   if (isKnown(word)) return word.text;
   notes.addUnknown(path, word.text);
   return null;

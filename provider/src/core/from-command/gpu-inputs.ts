@@ -1,9 +1,12 @@
 import type { JsonObject } from "../json";
 import { gpuIds } from "./container-run";
 import { isKnown } from "./given-word";
-import type { Launch } from "./launch";
+import type { Container, Launch } from "./launch";
 import type { Notes } from "./note";
 import type { WrittenFlag } from "./written-flags";
+
+/** What NVIDIA's runtime takes for no choice. Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)". */
+const NO_CHOICE: ReadonlySet<string> = new Set(["", "all", "none", "void"]);
 
 /** `gpus`: which of the host, where the text says it; nothing where vLLM had all of them. */
 export function gpuInputs(
@@ -13,7 +16,7 @@ export function gpuInputs(
 ): JsonObject {
   const visible = launch.environment.get("CUDA_VISIBLE_DEVICES");
   const byFlag = others.get("device-ids")?.values;
-  const given = launch.container?.gpus ?? null;
+  const given = launch.container?.gpus ?? byRuntime(launch, notes);
   if (byFlag !== undefined && byFlag.length > 0) {
     if (byFlag.every((word) => isKnown(word))) return { gpus: byFlag.flatMap(({ text }) => gpuIds(text)) };
     notes.addUnknown("gpus", byFlag.map(({ text }) => text).join(" "));
@@ -35,4 +38,18 @@ export function gpuInputs(
       "CUDA counts fastest first unless CUDA_DEVICE_ORDER=PCI_BUS_ID; the resource counts like nvidia-smi",
     );
   return { gpus: onHost };
+}
+
+/**
+ * The GPUs that a container has from NVIDIA_VISIBLE_DEVICES, which count as nvidia-smi does; null: it says nothing. Without `--runtime nvidia` too:
+ * a container that asks for no GPU has them only from that runtime.
+ */
+function byRuntime({ container, environment }: Launch, notes: Notes): Container["gpus"] {
+  const visible = environment.get("NVIDIA_VISIBLE_DEVICES");
+  if (container === null || container.asksForGpus || visible === undefined) return null;
+  if (!isKnown(visible)) {
+    notes.addUnknown("gpus", visible.text);
+    return null;
+  }
+  return NO_CHOICE.has(visible.text.trim()) ? null : gpuIds(visible.text);
 }

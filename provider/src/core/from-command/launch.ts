@@ -27,6 +27,8 @@ export interface Container {
   readonly isHostNetwork: boolean;
   /** GPUs that it is given, of the host; null: all, or as many as it needs. */
   readonly gpus: readonly (number | string)[] | null;
+  /** It is asked for GPUs by an option or a reservation, be it for all: NVIDIA_VISIBLE_DEVICES does not count then. */
+  readonly asksForGpus: boolean;
 }
 
 export interface Mount {

@@ -58,7 +58,7 @@ function placeOf(word: GivenWord | null, launch: Launch, notes: Notes): JsonObje
   if (isRepository(text)) return { repo: text };
   if (/^[\w-][\w.-]*\/[\w.-]+:[\w.-]+$/.test(text))
     throw new Rejected("gguf-quant-suffix", text, "name the file, or the repository with include");
-  const { path } = hostPathOf(word, "model.path", launch, notes);
+  const path = hostPathOf(word, "model.path", launch, notes);
   if (path === null) return {};
   if (/\/models--[^/]+\/snapshots\//.test(path))
     notes.add("snapshot-path", "model.path", "a folder of the Hugging Face cache, of one revision; kept");

@@ -27,7 +27,7 @@ function pathIn(
 ): JsonValue | null {
   if (isJsonList(value))
     return value.map((each) => pathIn(each, path, name, launch, notes)).filter((each) => each !== null);
-  const place = (text: string): string | null => hostPathOf(plainWord(text), path, launch, notes).path;
+  const place = (text: string): string | null => hostPathOf(plainWord(text), path, launch, notes);
   if (name === "loraModules") return loraModuleIn(value, place);
   return typeof value === "string" && isPathLike(value, name) ? place(value) : value;
 }

@@ -2,26 +2,21 @@ import { type GivenWord, isKnown, withText } from "./given-word";
 import type { Launch, Mount } from "./launch";
 import type { Notes } from "./note";
 
-/** Where a path of the text is on the host. */
-export interface HostPath {
-  /** null: nobody can know it from the text. */
-  readonly path: string | null;
-}
-
 /**
  * A path as an input holds it: of the host, `~/` for the home folder, no slash at its end. Tells what is not plain about it.
  * @param inputPath where the path becomes an input.
+ * @returns null: nobody can know it from the text.
  */
-export function hostPathOf(word: GivenWord, inputPath: string, launch: Launch, notes: Notes): HostPath {
+export function hostPathOf(word: GivenWord, inputPath: string, launch: Launch, notes: Notes): string | null {
   if (!isKnown(word)) {
     notes.addUnknown(inputPath, word.text);
-    return { path: null };
+    return null;
   }
   const path = plainPath(word.text);
   if (launch.container !== null)
     return inContainer(withText(word, path), inputPath, launch.container.mounts, notes);
   tellRelative(path, inputPath, notes);
-  return { path };
+  return path;
 }
 
 /** The same place, as inputs write it. */
@@ -43,21 +38,26 @@ function tellRelative(path: string, inputPath: string, notes: Notes): void {
     notes.add("relative-path", inputPath, "was relative to the folder the command ran in");
 }
 
-function inContainer(word: GivenWord, inputPath: string, mounts: readonly Mount[], notes: Notes): HostPath {
+function inContainer(
+  word: GivenWord,
+  inputPath: string,
+  mounts: readonly Mount[],
+  notes: Notes,
+): string | null {
   const path = word.text;
   const mapped = throughMounts(path, mounts);
   if (mapped === null) {
     notes.add("unmapped-path", inputPath, "a path inside the container, lost with it");
     tellRelative(path, inputPath, notes);
-    return { path };
+    return path;
   }
   if (!isKnown(mapped)) {
     notes.addUnknown(inputPath, mapped.text);
-    return { path: null };
+    return null;
   }
   notes.add("mount", inputPath, `${path} in the container`);
   tellRelative(mapped.text, inputPath, notes);
-  return { path: mapped.text };
+  return mapped.text;
 }
 
 /** The path on the host, by the mount whose target is longest; null: no mount holds it. */

@@ -169,7 +169,7 @@ function downloadFolder(others: ReadonlyMap<string, WrittenFlag>, launch: Launch
   const word = others.get("download-dir")?.values[0];
   if (word === undefined) return {};
   notes.add("moved-flag", "--download-dir", "the resource downloads; HF_HUB_CACHE is the same folder layout");
-  const { path } = hostPathOf(word, "environment.HF_HUB_CACHE", launch, notes);
+  const path = hostPathOf(word, "environment.HF_HUB_CACHE", launch, notes);
   return path === null ? {} : { HF_HUB_CACHE: path };
 }
 
@@ -177,7 +177,7 @@ function vllm(launch: Launch, notes: Notes): JsonObject {
   if (launch.version !== null) return { vllm: { version: launch.version } };
   const { executable } = launch;
   if (executable === null || launch.container !== null) return {};
-  const { path } = hostPathOf(
+  const path = hostPathOf(
     { ...executable, text: plainPath(executable.text) },
     "vllm.executable",
     launch,

@@ -31,7 +31,7 @@ function ofList(
     .map(({ id }) => notFound(`no GPU ${String(id)} on the host, it has ${known}`, evidence));
   const taken = named.flatMap(({ gpu }) => (gpu === undefined || isFreeFor(gpu, ours) ? [] : [gpu]));
   if (taken.length === 0) return missing;
-  return [...missing, notFree(taken.map(gpuHolder).join("; "))];
+  return [...missing, notFree(holders(taken).join("; "))];
 }
 
 function ofCount(
@@ -44,7 +44,7 @@ function ofCount(
   const free = gpus.length - taken.length;
   if (free >= count) return [];
   const found = `${String(free)} of ${String(gpus.length)} GPUs are free, need ${String(count)}`;
-  return [notFree([found, ...taken.map(gpuHolder)].join("; "), evidence)];
+  return [notFree([found, ...holders(taken)].join("; "), evidence)];
 }
 
 function notFound(summary: string, evidence?: string): ErrorFinding {
@@ -65,11 +65,22 @@ function gpuProblem(summary: string, evidence: string | undefined): Omit<ErrorFi
   };
 }
 
-function gpuHolder(gpu: GpuSeen): string {
-  const where = `GPU ${String(gpu.index)} (${gpu.uuid})`;
-  const holder = gpu.processes[0];
-  if (gpu.reservedBy !== null) return `${where} is held by the server ${gpu.reservedBy} of this tool`;
+/** Who has them; the GPUs of one holder are told together. */
+function holders(taken: readonly GpuSeen[]): readonly string[] {
+  const byHolder = new Map<string, GpuSeen[]>();
+  for (const gpu of taken) {
+    const holder = holderOf(gpu);
+    byHolder.set(holder, [...(byHolder.get(holder) ?? []), gpu]);
+  }
+  return [...byHolder].map(([holder, gpus]) => {
+    if (gpus.length > 1) return `GPUs ${gpus.map(({ index }) => index).join(", ")} are ${holder}`;
+    return gpus.map(({ index, uuid }) => `GPU ${String(index)} (${uuid}) is ${holder}`).join();
+  });
+}
+
+function holderOf({ processes: [holder], reservedBy, memoryUsedMib }: GpuSeen): string {
+  if (reservedBy !== null) return `held by the server ${reservedBy} of this tool`;
   if (holder === undefined)
-    return `${where} has ${String(gpu.memoryUsedMib)} MiB in use by a process that cannot be seen`;
-  return `${where} is held by process ${String(holder.pid)} of ${holder.user ?? "an unknown user"}: ${holder.command ?? "?"}`;
+    return `taken by a process that cannot be seen: ${String(memoryUsedMib)} MiB in use`;
+  return `held by process ${String(holder.pid)} of ${holder.user ?? "an unknown user"}: ${holder.command ?? "?"}`;
 }

@@ -11,6 +11,7 @@ import { readOptions as readToCommand } from "../../provider/src/cli/to-command/
 import { repositoryFolder } from "../../scripts/places.mjs";
 import { SUITES } from "../../scripts/test-suites.mjs";
 import { brokenLinks, documentedLines, documents } from "../support/documents";
+import { OPERATIONS_PAGE } from "../support/operations-page";
 
 /** What the documents tell a reader to type or to click is there. documented-commands.test.ts also runs what needs no host. */
 
@@ -42,6 +43,12 @@ const RULES: readonly (readonly [start: RegExp, problem: (rest: readonly string[
   [/^(cd|cp|curl|cut|export|git|ssh|zcat|\$\(pulumi stack output tunnelCommand\))\b ?/, () => ""],
   [/^\$\(pulumi stack output tunnelCommand\)$/, () => ""],
 ];
+/**
+ * What docs/operations.md alone may tell a reader to type. That the page's commands are there and do what it says is seen by
+ * test/hosts/operations.test.ts, which types every block of it on a machine, and fails when it has left one out.
+ */
+const ON_A_HOST =
+  /^(?:[A-Z]+=\S|for [A-Z]+ in |done$|(?:sudo )?(?:cat|cut|df|du|find|flock|grep|ls|nvidia-smi|ps|python3|rm|sed|sort|ss|stat|systemctl|tail|touch|tr|uniq|xargs -r (?:kill|ps))\b)/;
 const PULUMI_VERBS = ["cancel", "config", "destroy", "login", "preview", "refresh", "stack", "state", "up"];
 
 function problemOfProgram(name: string, words: readonly string[]): string {
@@ -75,8 +82,16 @@ function missing(paths: readonly string[]): string {
     .join("; ");
 }
 
-function problemOf(line: string): string {
+/** An empty variable makes it the folder above. */
+function problemOnHost(line: string): string {
+  return /\brm -r?f .*\$(?:\w|\{\w+\})/.test(line) && !line.includes("/dev/shm/$NAME")
+    ? "rm needs variables that must not be empty"
+    : "";
+}
+
+function problemOf(line: string, path: string): string {
   const rule = RULES.find(([start]) => start.test(line));
+  if (rule === undefined && path === OPERATIONS_PAGE && ON_A_HOST.test(line)) return problemOnHost(line);
   if (rule === undefined) return "of no kind that is known";
   const rest = line.replace(rule[0], "").trim();
   return rule[1](rest === "" ? [] : rest.split(/\s+/));
@@ -101,7 +116,18 @@ test.each([
   ["sudo rm -rf", "of no kind that is known"],
   ["npx pulumi-vllm logs chat --lines 5 > chat.log", ""],
 ])("%s: %s", (line, problem) => {
-  expect(problemOf(line)).toBe(problem);
+  expect(problemOf(line, "README.md")).toBe(problem);
+});
+
+test.each([
+  ["pkill vllm", "of no kind that is known"],
+  ["kill 1234", "of no kind that is known"],
+  ['rm -rf "$STATE/$ID"', "rm needs variables that must not be empty"],
+  ['rm -rf "${STATE:?}/${ID}"', "rm needs variables that must not be empty"],
+  ['rm -rf "${STATE:?}/${ID:?}"', ""],
+  ["npx pulumi-vllm doctr gpu1", "there is no command doctr"],
+])("on a host, %s: %s", (line, problem) => {
+  expect(problemOf(line, OPERATIONS_PAGE)).toBe(problem);
 });
 
 test("a link to a file or a heading that is not there is found", () => {
@@ -113,8 +139,8 @@ test("a link to a file or a heading that is not there is found", () => {
 describe.each(all.map((document) => [document.path, document] as const))("%s", (_, document) => {
   test("names only commands that are there", () => {
     const wrong = documentedLines(document)
-      .flatMap(({ line }) => line.split(/ (?:&&|\|) /))
-      .map((line) => [line, problemOf(line)])
+      .flatMap(({ line }) => line.split(/ (?:&&|\|\|?) /))
+      .map((line) => [line, problemOf(line, document.path)])
       .filter(([, problem]) => problem !== "");
     expect(wrong).toEqual([]);
   });

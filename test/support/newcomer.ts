@@ -1,12 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
 import { capture } from "../../scripts/processes.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
 import { note, takeAway, type Trace } from "./host-ledger.ts";
 import type { Member } from "./host-network.ts";
+import { homeThatKnowsMachine } from "./machine-home.ts";
 import type { SystemdHost } from "./systemd-host.ts";
 
 /**
@@ -28,18 +28,16 @@ export interface Newcomer {
 const BLOCK_SECONDS = 240;
 
 export async function newcomer(host: SystemdHost, user: string, own: Member): Promise<Newcomer> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "newcomer-")));
+  const { folder: home, environment } = homeThatKnowsMachine(host, user);
   const trace: Trace = { kind: "project", path: home };
   note(trace);
   const clone = join(home, "pulumi-vllm");
   copyCheckout(clone);
-  layOutSsh(home, host, user);
   layOutPasswd(home);
   const npmHome = process.env["HOME"] ?? home;
   const env = {
     ...process.env,
-    HOME: home,
-    PATH: [nodeBinFolder, await ensurePulumi(), process.env["PATH"] ?? ""].join(delimiter),
+    ...environment([nodeBinFolder, await ensurePulumi(), process.env["PATH"] ?? ""].join(delimiter)),
     // In place of an answer to each question.
     ...{ PULUMI_CONFIG_PASSPHRASE: "", PULUMI_SKIP_CONFIRMATIONS: "true", PULUMI_SKIP_UPDATE_CHECK: "true" },
     // Where this machine gets packages from stands in its own home.
@@ -90,19 +88,7 @@ function copyCheckout(to: string): void {
   }
 }
 
-function layOutSsh(home: string, host: SystemdHost, user: string): void {
-  const folder = join(home, ".ssh");
-  mkdirSync(folder, { mode: 0o700 });
-  writeFileSync(join(folder, "id_ed25519"), host.privateKey, { mode: 0o600 });
-  writeFileSync(join(folder, "known_hosts"), `${host.address} ${host.hostKeyLine}\n`);
-  const rows = [
-    ...["Host gpu1", `HostName ${host.address}`, `User ${user}`],
-    ...[`IdentityFile ${folder}/id_ed25519`, `UserKnownHostsFile ${folder}/known_hosts`],
-  ];
-  writeFileSync(join(folder, "config"), `${rows.join("\n  ")}\n`);
-}
-
-/** ssh and the Pulumi CLI go by the home folder that stands in the passwd file, not by HOME. */
+/** `pulumi login --local` goes by the home folder that stands in the passwd file, not by HOME. */
 function layOutPasswd(home: string): void {
   const passwd = readFileSync("/etc/passwd", "utf8").replace(/^(root:(?:[^:]*:){4})[^:]*/m, `$1${home}`);
   writeFileSync(join(home, ".passwd"), passwd, { mode: 0o644 });

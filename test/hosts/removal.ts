@@ -2,7 +2,6 @@ import { createServer, type Server } from "node:net";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually";
 import { filesIn } from "../support/inside-host";
-import { isApiServer } from "./fleet";
 import { declare } from "./one-machine";
 import { JUDGE, NAMES, NEIGHBOUR, type OperatedHost } from "./operated-host";
 import type { Traces } from "./site";
@@ -104,7 +103,7 @@ async function removeByHand(host: OperatedHost, name: string): Promise<void> {
   page.type(FILES, 2, id);
 }
 
-/** So that nobody takes away what the server leaves. Its API server is held: a SIGTERM does not end it. */
+/** So that nobody takes away what the server leaves. Its processes are held: a SIGTERM does not end them, and they tidy up nothing. */
 async function killSupervisor(host: OperatedHost): Promise<void> {
   const { page, place } = host;
   const id = host.id(JUDGE);
@@ -112,19 +111,18 @@ async function killSupervisor(host: OperatedHost): Promise<void> {
     .site("ann")
     .processes()
     .find(({ server }) => server === null);
-  const leader = host.processes(JUDGE).find(isApiServer);
   const shown = page.type("End it: process", 0, id);
   expect(shown).toMatch(new RegExp(`\n *${String(supervisor?.pidInside)} .* pvllm-judge`));
   process.kill(supervisor?.pid ?? 0, "SIGKILL");
-  process.kill(leader?.pid ?? 0, "SIGSTOP");
+  const held = host.processes(JUDGE);
+  for (const { pid } of held) process.kill(pid, "SIGSTOP");
   page.type("process", 0, id);
-  // Python's tracker of shared memory ignores the signal, and lives as long as what it serves.
-  const tracker = host.processes(JUDGE).find(({ command }) => command.includes("resource_tracker"));
-  const held = [leader, tracker].map((one) => `/proc/${String(one?.pidInside)}/environ\n`).join("");
-  await eventually("the one that is held is left", () =>
-    page.type(NOTHING_LIVES, 0, id) === held ? true : null,
-  );
+  const seen = page.type(NOTHING_LIVES, 0, id).trim().split("\n").sort();
+  expect(seen).toEqual(held.map(({ pidInside }) => `/proc/${String(pidInside)}/environ`).sort());
   page.type(NOTHING_LIVES, 1, id);
+  await eventually("the held ones have ended", () => (host.processes(JUDGE).length === 0 ? true : null));
+  expect(tracesOf(host).sharedMemory).toHaveLength(4);
+  expect(tracesOf(host).temporary).toHaveLength(1);
 }
 
 /** An index of packages that takes connections and answers nothing. */

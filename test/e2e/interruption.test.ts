@@ -93,3 +93,29 @@ describe("a start that is cut", () => {
     expect(bed.processes()).toEqual([]);
   });
 });
+
+describe("a stop that is cut", () => {
+  it("says at the first ^C what another one does, and the next destroy goes on with it", async () => {
+    const slow = await bed.tinyServer();
+    await bed.declare({ slow: { ...slow, environment: { STAND_IN_STOP_SECONDS: "6" } } });
+    expect((await bed.project.up()).code).toBe(0);
+    const destroy = bed.project.start("destroy");
+    let said = "";
+    destroy.output.on("data", (piece) => (said += String(piece)));
+    await eventually("it is stopping", () => (said.includes(" stopping") ? true : null));
+    destroy.kill("SIGINT");
+    await eventually("the first ^C is answered", () =>
+      said.includes(
+        "^C again orphans nothing: the stop is cut off where it is, and the next `pulumi destroy` goes on with it (after `pulumi cancel`, where the stack is locked)",
+      )
+        ? true
+        : null,
+    );
+    destroy.kill("SIGINT");
+    expect((await destroy.result).stdout).toContain("terminating");
+    await bed.project.cancel();
+    const again = await bed.project.destroy();
+    expect(again.code, again.stdout).toBe(0);
+    expect([bed.processes(), bed.serverFolders(), await bed.project.servers()]).toEqual([[], [], []]);
+  });
+});

@@ -25,10 +25,9 @@ import { seenIn } from "./core/unreached-update";
 import { parseUrn } from "./core/urn";
 import { declared, presentable, reportTo, type Declared } from "./declared";
 import { dismantle } from "./dismantle";
+import { sayingHowToLeave } from "./leaving";
 import { look } from "./look";
-import type { Report } from "./live-start";
 import { fromWire, initError, type Wire } from "./pulumi/adapter";
-import { heedingCancel } from "./pulumi/cancellation";
 import { engineLog } from "./pulumi/engine-log";
 import { watchParent } from "./pulumi/parent-watch";
 import { agentFor } from "./remote/connection-pool";
@@ -38,18 +37,6 @@ import { forgetOrFail, recordedUnreached } from "./unreached";
 
 /** Output of our own beside the outputs; Pulumi hides such names in diffs. */
 const CLAIM = "__claim";
-
-/** What a ^C after the first one does; the CLI warns of orphaned resources there. */
-const LEAVING_UP =
-  "^C again orphans nothing: the host goes on by itself, and the next `pulumi up` takes it up (after `pulumi cancel`, where the stack is locked)";
-const LEAVING_DESTROY =
-  "^C again orphans nothing: the stop is cut off where it is, and the next `pulumi destroy` goes on with it (after `pulumi cancel`, where the stack is locked)";
-
-function telling<T>(report: Report, words: string, work: () => Promise<T>): Promise<T> {
-  return heedingCancel(() => {
-    report.info(words);
-  }, work);
-}
 
 export async function create(inputs: Wire): Promise<{ id: string; outs: Wire }> {
   const { spec, urn, marked } = declared(inputs);
@@ -106,8 +93,7 @@ function convergeFor({
   >): Promise<ConvergeResult> {
   const { spec, urn } = task;
   watchParent();
-  const report = reportTo({ spec, urn, marked });
-  return telling(report, LEAVING_UP, () =>
+  return sayingHowToLeave("up", reportTo({ spec, urn, marked }), (report) =>
     converge({
       ...task,
       agent: agentFor(spec.host, spec.timeouts.connect),
@@ -227,9 +213,8 @@ export async function remove(id: string, props: Wire): Promise<void> {
   const { spec, urn, marked } = declared(props);
   try {
     const agent = agentFor(spec.host, spec.timeouts.connect);
-    const report = reportTo({ spec, urn, marked });
     const client = `${userInfo().username}@${hostname()}`;
-    await telling(report, LEAVING_DESTROY, () =>
+    await sayingHowToLeave("destroy", reportTo({ spec, urn, marked }), (report) =>
       dismantle({ spec, urn, serverId: id, claimId: claimOf(props), agent, report, client }),
     );
   } catch (error) {

@@ -65,6 +65,8 @@ describe("a start that is cut", () => {
       "^C again orphans nothing: the host goes on by itself, and the next `pulumi up` takes it up (after `pulumi cancel`, where the stack is locked)",
     );
     expect((await bed.project.servers())[0]?.outputs).toMatchObject({ status: "ready", pid, generation: 1 });
+    // What passes would hide it.
+    expect(stdout).toContain("^C again orphans nothing; the API server is up");
     const again = await bed.project.up();
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("2 unchanged")]);
     expect((await bed.project.destroy()).code).toBe(0);

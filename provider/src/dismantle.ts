@@ -1,4 +1,5 @@
 import { withAnotherLook } from "./another-look";
+import { countedText } from "./core/amount-text";
 import { stopStep } from "./core/plan";
 import { purgeWords } from "./core/provision-words";
 import type { Spec } from "./core/spec";
@@ -73,18 +74,13 @@ async function once({ spec, urn, serverId, claimId, agent, report, client }: Dis
 
 function stopSummary(stop: StopResult): string {
   return [
-    `stopped in ${String(Math.round(stop.seconds))} s: ${counted(stop.ended.length, "process", "processes")} ended`,
+    `stopped in ${String(Math.round(stop.seconds))} s: ${countedText(stop.ended.length, "process", "processes")} ended`,
     ...(stop.orphans > 0 ? [`${String(stop.orphans)} of them orphans`] : []),
     ...(stop.removedShm.length > 0
-      ? [`${counted(stop.removedShm.length, "shared-memory file")} removed`]
+      ? [`${countedText(stop.removedShm.length, "shared-memory file")} removed`]
       : []),
     ...gpuSummary(Object.values(stop.gpuMemoryMib)),
   ].join(", ");
-}
-
-/** "1 GPU", "8 GPUs" */
-function counted(number: number, one: string, many = `${one}s`): string {
-  return `${String(number)} ${number === 1 ? one : many}`;
 }
 
 /** Every GPU was looked at; eight equal numbers are one. */
@@ -92,5 +88,5 @@ function gpuSummary(mib: readonly number[]): readonly string[] {
   if (mib.length === 0) return [];
   const [lowest, highest] = [Math.min(...mib), Math.max(...mib)];
   const range = lowest === highest ? String(lowest) : `${String(lowest)} to ${String(highest)}`;
-  return [`memory of ${counted(mib.length, "GPU")} back at ${range} MiB`];
+  return [`memory of ${countedText(mib.length, "GPU")} back at ${range} MiB`];
 }

@@ -26,6 +26,16 @@ export function durationText(seconds: number): string {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
+/** "131,072"; with one digit behind the point "8,192.0" */
+export function countText(count: number, digits = 0): string {
+  return count.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** "1 GPU", "8 GPUs" */
+export function countedText(count: number, one: string, many = `${one}s`): string {
+  return `${String(count)} ${count === 1 ? one : many}`;
+}
+
 function stepOf(bytes: number): number {
   const step = Math.floor(Math.log10(Math.max(1, bytes)) / 3);
   return Math.min(step, STEPS.length - 1);

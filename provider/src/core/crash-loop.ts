@@ -1,3 +1,4 @@
+import { countedText } from "./amount-text";
 import { diagnose, type Diagnosis } from "./diagnose";
 import type { CrashSeen, ExitSeen, LogExcerpt, Observed, ServerSeen } from "./observed";
 import { proofText } from "./proof-text";
@@ -27,7 +28,7 @@ export function lastCrashWords(observed: Observed): string {
 
 /** "5 automatic restarts" */
 export function times(restarts: number): string {
-  return restarts === 1 ? "1 automatic restart" : `${String(restarts)} automatic restarts`;
+  return countedText(restarts, "automatic restart");
 }
 
 /** @param marked values that are secret because the program says so */

@@ -1,3 +1,4 @@
+import { countText } from "./amount-text";
 import { kvCacheDtypeOf } from "./kv-cache-granted";
 import type { ReadyRecord } from "./observed";
 
@@ -28,7 +29,7 @@ export function readyWords(ready: ReadyRecord, spent: TimeSpent, concurrency: nu
   ].flat();
   const kvCacheDtype = kvCacheDtypeOf(ready);
   const facts = [
-    ready.maxModelLen === null ? [] : [`${ready.maxModelLen.toLocaleString("en-US")} tokens`],
+    ready.maxModelLen === null ? [] : [`${countText(ready.maxModelLen)} tokens`],
     kvCacheDtype === null ? [] : [`KV cache ${kvCacheDtype}`],
     concurrency === null ? [] : [`${concurrency.toFixed(1)}x concurrency`],
   ].flat();

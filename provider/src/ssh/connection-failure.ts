@@ -1,3 +1,4 @@
+import { countedText } from "../core/amount-text";
 import { VllmServerError } from "../core/errors";
 import type { Target } from "./target";
 
@@ -56,7 +57,7 @@ export function unreachable(
   return new VllmServerError({
     code: "HOST_UNREACHABLE",
     summary: `Cannot connect to ${target.hostname}:${String(target.port)}${through}: ${failure.message}, need an SSH server that answers`,
-    evidence: `${String(tries)} ${tries === 1 ? "try" : "tries"} in ${seconds.toFixed(1)} s`,
+    evidence: `${countedText(tries, "try", "tries")} in ${seconds.toFixed(1)} s`,
     change: "host, host.port or host.proxy; more patience: host.dialErrorLimit, timeouts.connect",
     path: "host",
     retryable: failure.isTemporary,

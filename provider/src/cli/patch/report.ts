@@ -1,3 +1,4 @@
+import { countedText } from "../../core/amount-text";
 import { reasonFor } from "../../core/config-patch/change-reason";
 import type { PatchOptions } from "./options";
 import type { PatchedFolder } from "./patch-folder";
@@ -29,7 +30,7 @@ export function asText(options: PatchOptions, { patch, files, flag, written }: P
   if (written === null) lines.push("nothing written: no --out");
   else
     lines.push(
-      `written: ${written.path} (${count(written.files.length, "file")}, ${count(written.links, "link")})`,
+      `written: ${written.path} (${countedText(written.files.length, "file")}, ${countedText(written.links, "link")})`,
     );
   return `${lines.join("\n")}\n`;
 }
@@ -43,8 +44,4 @@ function strictJson(text: string): string {
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
-}
-
-function count(amount: number, noun: string): string {
-  return `${String(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 }

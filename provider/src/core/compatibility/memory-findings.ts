@@ -1,3 +1,4 @@
+import { countText } from "../amount-text";
 import type { Finding } from "../finding";
 import type { MemoryFit, MemoryQuestion } from "./memory-fit";
 
@@ -63,9 +64,4 @@ function gibText(bytes: number): string {
 /** Two digits: more would promise too much. */
 function roundText(tokens: number): string {
   return countText(Number(tokens.toPrecision(2)));
-}
-
-/** "430,000" */
-function countText(count: number, digits = 0): string {
-  return count.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

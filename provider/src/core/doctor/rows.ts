@@ -1,4 +1,4 @@
-import { sizeText } from "../amount-text";
+import { countedText, sizeText } from "../amount-text";
 import type { GpuSeen, ServerSeen } from "../observed";
 import type { HostSurvey } from "../observed-survey";
 
@@ -113,7 +113,7 @@ function limitText(what: string, limit: number | null, textOf: (limit: number) =
 }
 
 function counted(count: number | null, what: string): string | null {
-  return count === null ? null : `${String(count)} ${what}${count === 1 ? "" : "s"}`;
+  return count === null ? null : countedText(count, what);
 }
 
 function joined(parts: readonly (string | null)[]): string | null {

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
+import { capture } from "../../scripts/processes.mjs";
 import { FP8_KV_CACHE, TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { freePort } from "../support/free-port";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
@@ -25,10 +24,7 @@ beforeAll(async () => {
   writeCheckpoint(join(models, "tiny"), { "config.json": config });
   const quantized = { ...config, quantization_config: FP8_KV_CACHE };
   writeCheckpoint(join(models, "quantized"), { "config.json": quantized });
-  writeFileSync(
-    join(bed.home, ".profile"),
-    `PATH="${dirname(bed.executable)}:${dirname(bed.nvidiaSmi)}:/usr/bin:/bin"\n`,
-  );
+  bed.offerByLogin();
   home = homeThatKnows(bed);
 });
 
@@ -176,17 +172,14 @@ test("with-other-infra: the load balancer's file has the server in it, and goes 
 test("automation-api: previews, deploys, prints the answer, and leaves nothing", async () => {
   const own = await copyOf("automation-api");
   const words = ["index.ts", "gpu1", join(models, "tiny"), "2 and 2 is", await port()];
-  const child = spawn(join(nodeBinFolder, "node"), words, {
+  const { code, stdout, stderr } = await capture(join(nodeBinFolder, "node"), words, {
     cwd: own.folder,
     env: own.env,
-    stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  expect(code, err).toBe(0);
-  expect(err).toContain('preview: {"create":2}');
-  expect(err).toContain("ready in");
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('preview: {"create":2}');
+  expect(stderr).toContain("ready in");
   // As many words as it asks for, and nothing else on standard output.
-  expect(out).toMatch(/^the quick brown fox(?: \w+){60}\n$/);
+  expect(stdout).toMatch(/^the quick brown fox(?: \w+){60}\n$/);
   expect([await own.servers(), bed.processes(), bed.serverFolders()]).toEqual([[], [], []]);
 });

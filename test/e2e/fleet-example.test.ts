@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
@@ -23,11 +23,7 @@ let fleet: PulumiProject;
 
 beforeAll(async () => {
   beds = await Promise.all([gpuHost(), gpuHost(), gpuHost()]);
-  for (const { home: folder, executable, nvidiaSmi } of beds)
-    writeFileSync(
-      join(folder, ".profile"),
-      `PATH="${dirname(executable)}:${dirname(nvidiaSmi)}:/usr/bin:/bin"\n`,
-    );
+  for (const bed of beds) bed.offerByLogin();
   home = homeThatKnows(...beds);
   fleet = await PulumiProject.create({
     copyOf: join(repositoryFolder, "examples/fleet"),

@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
 import { freePort } from "../support/free-port";
@@ -21,10 +21,7 @@ beforeAll(async () => {
   mkdirSync(models);
   writeCheckpoint(join(models, "tiny"), { "config.json": TINY_LLAMA });
   // The host's own vllm is found by its PATH; ours is where a person has it, in ~/.ssh/config.
-  writeFileSync(
-    join(bed.home, ".profile"),
-    `PATH="${dirname(bed.executable)}:${dirname(bed.nvidiaSmi)}:/usr/bin:/bin"\n`,
-  );
+  bed.offerByLogin();
   home = homeThatKnows(bed);
 });
 

@@ -3,6 +3,7 @@ import type { HostProcess } from "../support/host-processes";
 import { eventually } from "../support/eventually";
 import { gpuHost, type GpuHost } from "../support/gpu-host";
 import { descendantsOf } from "../support/process-tree";
+import type { RunningPulumi } from "../support/pulumi-cli";
 
 let bed: GpuHost;
 let inputs: Readonly<Record<string, unknown>>;
@@ -19,6 +20,13 @@ afterAll(async () => {
 const apiServers = (): readonly HostProcess[] =>
   bed.processes().filter(({ command }) => / serve /.test(command));
 const starting = (): Promise<HostProcess> => eventually("an API server runs", () => apiServers()[0] ?? null);
+
+/** Waits until a run says so, from now on. */
+async function saying({ output }: RunningPulumi, words: string): Promise<void> {
+  let said = "";
+  output.on("data", (piece) => (said += String(piece)));
+  await eventually(`it says ${words}`, () => (said.includes(words) ? true : null));
+}
 
 describe("a start that is cut", () => {
   it("goes on when the SSH connection breaks, and the same up finds it again", async () => {
@@ -77,10 +85,8 @@ describe("a start that is cut", () => {
     await bed.declare({ twice: inputs });
     const up = bed.project.start("up");
     const { pid } = await starting();
-    let said = "";
-    up.output.on("data", (piece) => (said += String(piece)));
     up.kill("SIGINT");
-    await eventually("the CLI has heard it", () => (said.includes("^C received") ? true : null));
+    await saying(up, "^C received");
     up.kill("SIGINT");
     expect((await up.result).stdout).toContain("terminating");
     await eventually("the connection of the ended up is gone", () =>
@@ -102,16 +108,11 @@ describe("a stop that is cut", () => {
     await bed.declare({ slow: { ...slow, environment: { STAND_IN_STOP_SECONDS: "6" } } });
     expect((await bed.project.up()).code).toBe(0);
     const destroy = bed.project.start("destroy");
-    let said = "";
-    destroy.output.on("data", (piece) => (said += String(piece)));
-    await eventually("it is stopping", () => (said.includes(" stopping") ? true : null));
+    await saying(destroy, " stopping");
     destroy.kill("SIGINT");
-    await eventually("the first ^C is answered", () =>
-      said.includes(
-        "^C again orphans nothing: the stop is cut off where it is, and the next `pulumi destroy` goes on with it (after `pulumi cancel`, where the stack is locked)",
-      )
-        ? true
-        : null,
+    await saying(
+      destroy,
+      "^C again orphans nothing: the stop is cut off where it is, and the next `pulumi destroy` goes on with it (after `pulumi cancel`, where the stack is locked)",
     );
     destroy.kill("SIGINT");
     expect((await destroy.result).stdout).toContain("terminating");

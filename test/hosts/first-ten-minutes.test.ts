@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { repositoryFolder } from "../../scripts/places.mjs";
 import { TINY_LLAMA, writeCheckpoint } from "../support/checkpoints";
+import { blocksIn } from "../support/documents";
 import { eventually } from "../support/eventually";
 import { makeNetwork, type HostNetwork } from "../support/host-network";
 import { insidePath } from "../support/inside-host";
@@ -14,10 +15,7 @@ import { siteOnMachine, type Site, type Traces } from "./site";
 
 const readme = readFileSync(join(repositoryFolder, "README.md"), "utf8");
 const [, section = ""] = /^## Your first server, in ten minutes\n(.*?)^## /ms.exec(readme) ?? [];
-const blocksOf = (language: string): readonly string[] =>
-  [...section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
-    ([, block = ""]) => block,
-  );
+const blocksOf = (language: string): readonly string[] => blocksIn(section, language);
 const [project = "", config = "", up = "", tunnel = "", question = "", change = "", end = ""] =
   blocksOf("sh");
 const [startPrinted = "", changePrinted = "", endPrinted = ""] = blocksOf("text");

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeBinFolder, repositoryFolder } from "../../scripts/places.mjs";
+import { capture, type RunResult } from "../../scripts/processes.mjs";
 import { eventually } from "../support/eventually";
 import { freePort } from "../support/free-port";
 import { processesOfHosts } from "../support/host-processes";
@@ -34,20 +33,11 @@ export function describeTunnel(hostOf: () => OperatedHost): void {
       home.remove();
     });
 
-    const ask = async (port: number): Promise<Asked> => {
-      const child = spawn(
-        join(nodeBinFolder, "node"),
-        ["index.ts", "gpu1", "/srv/tiny", "2 and 2 is", String(port)],
-        {
-          cwd: own.folder,
-          env: { ...own.env, ...home.environment(own.env["PATH"] ?? "") },
-          stdio: ["ignore", "pipe", "pipe"],
-        },
-      );
-      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-      const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-      return { code, out, err };
-    };
+    const ask = (port: number): Promise<RunResult> =>
+      capture(join(nodeBinFolder, "node"), ["index.ts", "gpu1", "/srv/tiny", "2 and 2 is", String(port)], {
+        cwd: own.folder,
+        env: { ...own.env, ...home.environment(own.env["PATH"] ?? "") },
+      });
     const expectNothingLeft = async (): Promise<void> => {
       await eventually("what it started here has ended, the tunnel too", () =>
         processesOfHosts([home.folder]).length === 0 ? true : null,
@@ -57,9 +47,9 @@ export function describeTunnel(hostOf: () => OperatedHost): void {
 
     it("prints what comes through the tunnel, and leaves neither tunnel nor server", async () => {
       const port = await freePort("127.0.0.1");
-      const { code, out, err } = await ask(port);
-      expect(code, err).toBe(0);
-      expect(out).toMatch(/^the quick brown fox(?: \w+){60}\n$/);
+      const { code, stdout, stderr } = await ask(port);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toMatch(/^the quick brown fox(?: \w+){60}\n$/);
       expect(home.sshCalls()).toEqual([tunnelTo(port)]);
       await expectNothingLeft();
     });
@@ -69,10 +59,10 @@ export function describeTunnel(hostOf: () => OperatedHost): void {
       const stranger = createServer((socket) => socket.destroy());
       await new Promise<void>((resolve) => stranger.listen(port, "127.0.0.1", resolve));
       try {
-        const { code, out, err } = await ask(port);
-        expect([code, out]).toEqual([1, ""]);
-        expect(err).toContain("Error: Cannot reach llm: the tunnel has no port on this machine");
-        expect(err).toContain(`address already in use 127.0.0.1:${String(port)}`);
+        const { code, stdout, stderr } = await ask(port);
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toContain("Error: Cannot reach llm: the tunnel has no port on this machine");
+        expect(stderr).toContain(`address already in use 127.0.0.1:${String(port)}`);
         expect(home.sshCalls()).not.toContain(tunnelTo(port));
       } finally {
         stranger.close();
@@ -80,12 +70,6 @@ export function describeTunnel(hostOf: () => OperatedHost): void {
       await expectNothingLeft();
     });
   });
-}
-
-interface Asked {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
 }
 
 const tracesOf = (host: OperatedHost): Traces => host.place.site("ann").traces();

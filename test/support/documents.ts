@@ -29,11 +29,17 @@ export function documents(): readonly Document[] {
 /** What a reader would type: the lines of blocks that are marked as a shell's, without comments, and commands in a sentence, in backticks. */
 export function documentedLines(document: Document): readonly DocumentedLine[] {
   const { path, text } = document;
-  const ofBlocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = ""]) => linesOf(block));
+  const ofBlocks = blocksIn(text, "sh").flatMap(linesOf);
   const ofSentences = [...withoutBlocks(text).matchAll(/`((?:npx|npm|node|zcat) [^`]+)`/g)].map(
     ([, line = ""]) => line,
   );
   return [...ofBlocks, ...ofSentences].map((line) => ({ document: path, line }));
+}
+
+/** The blocks that are marked as of this language, in order. */
+export function blocksIn(text: string, language: string): readonly string[] {
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"));
+  return [...blocks].map(([, block = ""]) => block);
 }
 
 /** Blocks of one command with the text that it prints, which follows. */

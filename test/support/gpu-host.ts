@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makeBed, type Bed } from "./bed.ts";
 import { TINY_LLAMA, writeCheckpoint } from "./checkpoints.ts";
 import { freePort } from "./free-port.ts";
@@ -19,6 +19,8 @@ export interface GpuHost extends Bed {
   readonly idleMib: number;
   /** Inputs of a small server with the checkpoint "tiny" and a free port; it starts within 2 s, or within `startSeconds`. */
   tinyServer(startSeconds?: number): Promise<Readonly<Record<string, unknown>>>;
+  /** Puts the stand-ins on the PATH of a login, where a person has vllm and nvidia-smi. */
+  offerByLogin(): void;
   /** Folders of servers in the tool's state on the host. */
   serverFolders(): readonly string[];
 }
@@ -48,6 +50,10 @@ export async function gpuHost(options: { readonly version?: string } = {}): Prom
         ? {}
         : { environment: { STAND_IN_START_SECONDS: String(startSeconds) } }),
     }),
+    offerByLogin: () => {
+      const folders = [dirname(executable), nvidiaSmiFolder, "/usr/bin", "/bin"];
+      writeFileSync(join(bed.home, ".profile"), `PATH="${folders.join(":")}"\n`);
+    },
     serverFolders: () => readdirSync(state).filter((name) => /-[0-9a-f]{8}$/.test(name)),
     close: async () => {
       try {

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { hostBlock } from "./ssh-config.ts";
 import type { SystemdHost } from "./systemd-host.ts";
 
 /** A home folder of this machine whose ~/.ssh/config knows a machine as gpu1, with an `ssh` that reads it. */
@@ -26,13 +27,12 @@ export function homeThatKnowsMachine(machine: SystemdHost, user: string): Machin
   const [ssh, bin, calls] = [join(folder, ".ssh"), join(folder, "bin"), join(folder, "ssh-calls")];
   mkdirSync(ssh, { mode: 0o700 });
   mkdirSync(bin);
-  writeFileSync(join(ssh, "key"), machine.privateKey, { mode: 0o600 });
-  writeFileSync(join(ssh, "known_hosts"), `${machine.address} ${machine.hostKeyLine}\n`);
-  const rows = [
-    ...["Host gpu1", `HostName ${machine.address}`, `User ${user}`, `IdentityFile ${ssh}/key`],
-    `UserKnownHostsFile ${ssh}/known_hosts`,
-  ];
-  writeFileSync(join(ssh, "config"), `${rows.join("\n  ")}\n`);
+  const [privateKeyPath, knownHostsPath] = [join(ssh, "key"), join(ssh, "known_hosts")];
+  writeFileSync(privateKeyPath, machine.privateKey, { mode: 0o600 });
+  writeFileSync(knownHostsPath, `${machine.address} ${machine.hostKeyLine}\n`);
+  const { address } = machine;
+  const known = { alias: "gpu1", address, user, privateKeyPath, knownHostsPath };
+  writeFileSync(join(ssh, "config"), hostBlock(known));
   // OpenSSH takes the account's home folder for ~, whatever HOME says.
   const lines = ["#!/bin/sh", `echo "$*" >>"${calls}"`, `exec /usr/bin/ssh -F "${ssh}/config" "$@"`];
   writeFileSync(join(bin, "ssh"), `${lines.join("\n")}\n`);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryFolder } from "../../scripts/places.mjs";
+import { blocksIn } from "./documents.ts";
 
 export const OPERATIONS_PAGE = "docs/operations.md";
 
@@ -16,6 +17,6 @@ export function operationsBlocks(): readonly OperationsBlock[] {
   const page = readFileSync(join(repositoryFolder, OPERATIONS_PAGE), "utf8");
   return page.split(/^#+ /m).flatMap((section) => {
     const heading = section.split("\n")[0] ?? "";
-    return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = ""]) => ({ heading, text }));
+    return blocksIn(section, "sh").map((text) => ({ heading, text }));
   });
 }

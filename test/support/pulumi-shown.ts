@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { LocalWorkspace, PulumiCommand, type EngineEvent } from "@pulumi/pulumi/automation/index.js";
+import { capture } from "../../scripts/processes.mjs";
 import { ensurePulumi } from "../../scripts/setup-pulumi.mjs";
 import type { PulumiProject } from "./pulumi-cli.ts";
 
@@ -15,7 +14,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(words)))
 `;
 
 export interface Shown {
-  readonly code: number | null;
+  readonly code: number;
   readonly output: string;
 }
 
@@ -39,13 +38,8 @@ async function shown(
 ): Promise<Shown> {
   // What this process was told of its own output is not what is looked at.
   const { CI: _ci, NO_COLOR: _noColor, ...rest } = env;
-  const child = spawn(command, words, {
-    cwd: folder,
-    env: { ...rest, ...more },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const code = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  return { output: await text(child.stdout), code: await code };
+  const { code, stdout } = await capture(command, words, { cwd: folder, env: { ...rest, ...more } });
+  return { code, output: stdout };
 }
 
 export interface UpByProgram {
